@@ -1,0 +1,261 @@
+"""Model files: JSON with a version and a schema (schema/model-1.json). Reading one never runs code.
+
+    {"format": "baconlogic", "version": 1, "tree": {"nodes": [...]}}
+
+Nodes are listed children first, root last, and name their inputs by position. So a file cannot describe a cycle, its
+depth costs nothing to read, and every problem has a place: `tree.nodes[3].weights`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from baconlogic.criteria import Criterion, Given, Ramp, Sigmoid, Table
+from baconlogic.nodes import Gate, Leaf, Node, Not, flatten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    T = TypeVar("T")
+
+FORMAT, VERSION = "baconlogic", 1
+MOST_BYTES = 64 * 1024 * 1024
+MOST_NODES = 100_000
+
+
+class ModelFormatError(ValueError):
+    """A model file that cannot be trusted; the message names the place in the document."""
+
+    def __init__(self, place: str, problem: str) -> None:
+        super().__init__(f"{place}: {problem}")
+        self.place, self.problem = place, problem
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of model files."""
+    text = package_files("baconlogic").joinpath(f"schema/model-{VERSION}.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
+
+
+def to_document(root: Node) -> dict[str, Any]:
+    """Return a tree as plain data, ready for JSON."""
+    return {"format": FORMAT, "version": VERSION, "tree": {"nodes": [_write(*entry) for entry in flatten(root)]}}
+
+
+def _write(node: Node, below: tuple[int, ...]) -> dict[str, Any]:
+    named = {"name": node.name} if node.name else {}
+    if isinstance(node, Leaf):
+        return {"leaf": node.feature, "criterion": _write_criterion(node.criterion), **named}
+    if isinstance(node, Gate):
+        gate = {"gate": node.aggregator, "andness": node.andness, "weights": list(node.weights)}
+        return {**gate, "inputs": list(below), **named}
+    return {"not": below[0], **named}
+
+
+def _write_criterion(criterion: Criterion) -> dict[str, Any]:
+    said: dict[str, Any] = {"kind": type(criterion).__name__.lower()}
+    if isinstance(criterion, Ramp):
+        said["points"] = [list(point) for point in criterion.points]
+    elif isinstance(criterion, Sigmoid):
+        said |= {"centre": criterion.centre, "slope": criterion.slope}
+    elif isinstance(criterion, Table):
+        said["truths"] = [list(entry) for entry in criterion.truths]
+    optional = {key: getattr(criterion, key, None) for key in ("other", "missing", "unit")}
+    return said | {key: value for key, value in optional.items() if value not in (None, "")}
+
+
+def from_document(document: Any) -> Node:
+    """Return the tree of a document, or raise ModelFormatError."""
+    fields = _fields(document, "document", {"format": _text, "version": _whole, "tree": _mapping}, {})
+    if fields["format"] != FORMAT:
+        raise ModelFormatError("format", f"expected {FORMAT!r}, got {fields['format']!r}")
+    if fields["version"] != VERSION:
+        raise ModelFormatError("version", f"this library reads version {VERSION}, the file has {fields['version']}")
+    entries = _fields(fields["tree"], "tree", {"nodes": _items}, {})["nodes"]
+    if not entries:
+        raise ModelFormatError("tree.nodes", "a tree needs at least one leaf")
+    if len(entries) > MOST_NODES:
+        raise ModelFormatError("tree.nodes", f"at most {MOST_NODES} nodes are read, got {len(entries)}")
+    loose: dict[int, Node] = {}
+    for position, entry in enumerate(entries):
+        loose[position] = _read_node(entry, f"tree.nodes[{position}]", position, loose)
+    if len(loose) > 1:
+        raise ModelFormatError(f"tree.nodes[{min(loose)}]", "no later node has this one as an input")
+    return loose.popitem()[1]
+
+
+def _read_node(entry: Any, place: str, position: int, loose: dict[int, Node]) -> Node:
+    kind = next((k for k in ("leaf", "gate", "not") if k in _mapping(entry, place)), None)
+    if kind is None:
+        raise ModelFormatError(place, "expected a leaf, a gate or a not")
+
+    def adopt(value: Any, at: str) -> Node:
+        child = _whole(value, at)
+        if not 0 <= child < position:
+            raise ModelFormatError(at, f"an input must be an earlier node, 0 to {position - 1}, got {child}")
+        if child not in loose:
+            raise ModelFormatError(at, f"node {child} is the input of two nodes")
+        return loose.pop(child)
+
+    optional = {"name": _text}
+    if kind == "leaf":
+        said = _fields(entry, place, {"leaf": _text, "criterion": _read_criterion}, optional)
+        return _made(place, lambda: Leaf(said["leaf"], said["criterion"], said.get("name", "")))
+    if kind == "not":
+        said = _fields(entry, place, {"not": adopt}, optional)
+        return _made(place, lambda: Not(said["not"], said.get("name", "")))
+    required = {"gate": _text, "andness": _number, "weights": _each(_number), "inputs": _each(adopt)}
+    said = _fields(entry, place, required, optional)
+    if abs(math.fsum(said["weights"]) - 1.0) >= 1e-9:
+        raise ModelFormatError(f"{place}.weights", f"weights must sum to 1, got {math.fsum(said['weights']):g}")
+    content = said["inputs"], said["andness"], said["weights"], said["gate"], said.get("name", "")
+    return _made(place, lambda: Gate(*content))
+
+
+def _read_criterion(entry: Any, place: str) -> Criterion:
+    kind = _text(_mapping(entry, place).get("kind"), f"{place}.kind")
+    missing, unit = {"missing": _number}, {"unit": _text}
+    shapes: dict[str, tuple[type[Criterion], dict[str, Any], dict[str, Any]]] = {
+        "given": (Given, {}, missing),
+        "ramp": (Ramp, {"points": _each(_pair(_number))}, missing | unit),
+        "sigmoid": (Sigmoid, {"centre": _number, "slope": _number}, missing | unit),
+        "table": (Table, {"truths": _each(_pair(_category))}, missing | {"other": _number}),
+    }
+    if kind not in shapes:
+        raise ModelFormatError(f"{place}.kind", f"expected one of {', '.join(shapes)}, got {kind!r}")
+    make, required, optional = shapes[kind]
+    said = _fields(entry, place, {"kind": _text} | required, optional)
+    del said["kind"]
+    return _made(place, lambda: make(**said))
+
+
+def _made(place: str, make: Callable[[], T]) -> T:
+    try:
+        return make()
+    except (ValueError, TypeError) as problem:
+        if isinstance(problem, ModelFormatError):
+            raise
+        raise ModelFormatError(place, str(problem)) from None
+
+
+def _fields(entry: Any, place: str, required: dict[str, Any], optional: dict[str, Any]) -> dict[str, Any]:
+    """Read a mapping with exactly these keys, each value by its own reader."""
+    readers = required | optional
+    prefix = "" if place == "document" else f"{place}."
+    for key in _mapping(entry, place):
+        if key not in readers:
+            raise ModelFormatError(place, f"unknown entry {key!r}")
+    for key in required:
+        if key not in entry:
+            raise ModelFormatError(place, f"{key!r} is missing")
+    return {key: readers[key](value, f"{prefix}{key}") for key, value in entry.items()}
+
+
+def _mapping(value: Any, place: str) -> dict[str, Any]:
+    return value if isinstance(value, dict) else _refuse(place, "an object", value)
+
+
+def _items(value: Any, place: str) -> list[Any]:
+    return value if isinstance(value, list) else _refuse(place, "a list", value)
+
+
+def _text(value: Any, place: str) -> str:
+    return value if isinstance(value, str) and value else _refuse(place, "text", value)
+
+
+def _whole(value: Any, place: str) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else _refuse(place, "a whole number", value)
+
+
+def _number(value: Any, place: str) -> float:
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1e300
+    return float(value) if fits else _refuse(place, "a finite number", value)
+
+
+def _category(value: Any, place: str) -> str | int | bool:
+    return value if isinstance(value, str | int) else _refuse(place, "text, a whole number or true/false", value)
+
+
+def _each(read: Callable[[Any, str], Any]) -> Callable[[Any, str], list[Any]]:
+    return lambda value, place: [read(item, f"{place}[{i}]") for i, item in enumerate(_items(value, place))]
+
+
+def _pair(read_first: Callable[[Any, str], Any]) -> Callable[[Any, str], tuple[Any, float]]:
+    def read(value: Any, place: str) -> tuple[Any, float]:
+        if len(_items(value, place)) != 2:
+            raise ModelFormatError(place, f"expected two entries, got {len(value)}")
+        return read_first(value[0], f"{place}[0]"), _number(value[1], f"{place}[1]")
+
+    return read
+
+
+def _refuse(place: str, expected: str, value: Any) -> NoReturn:
+    shown = repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
+    raise ModelFormatError(place, f"expected {expected}, got {shown[:60]}")
+
+
+def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write a document so that the path always holds a whole file: the old one or the new one."""
+    target = Path(path).resolve()  # through a link, so that the link stays one
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    draft = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    try:
+        with draft.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            draft.chmod(stat.S_IMODE(target.stat().st_mode))
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    if hasattr(os, "O_DIRECTORY"):  # elsewhere a folder cannot be opened
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def read(path: str | os.PathLike[str]) -> Any:
+    """Read a JSON document from a file of sane size, refusing what JSON proper does not allow."""
+    source, name = Path(path), str(path)
+    if not stat.S_ISREG(source.stat().st_mode):
+        raise ModelFormatError(name, "is not a file")
+    with source.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ModelFormatError(name, f"is larger than {MOST_BYTES // 1024**2} MiB; no model is")
+    try:
+        return json.loads(data.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+    except ModelFormatError:
+        raise
+    except UnicodeDecodeError:
+        raise ModelFormatError(name, "is not UTF-8 text") from None
+    except RecursionError:
+        raise ModelFormatError(name, "is nested too deeply") from None
+    except ValueError as problem:
+        raise ModelFormatError(name, f"is not JSON: {problem}") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ModelFormatError("document", f"{name} is not a number that JSON allows")
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ModelFormatError("document", f"the entry {key!r} appears twice in one object")
+        found[key] = value
+    return found
