@@ -32,7 +32,7 @@ LOWEST, HIGHEST = -1.0, 2.0
 NEUTRAL, HARD = 0.5, 0.75  # the joints of the formula (and, mirrored, 1/4)
 
 # At truth 0 the geometric form has an infinite slope: where slopes are taken, 0 and 1 are read as this far inside.
-EPS = 1e-12
+EPS = 1e-9
 
 
 def coefficients(andness: Any, n: Any, knee: Any) -> tuple[Any, Any, Any]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
-SHORT_OF_DRASTIC = 1e-6  # the drastic ends have no slope: andness stays this far inside while learning
+SHORT_OF_DRASTIC = 1e-4  # the drastic ends have no slope: andness stays this far inside while learning
 BLOCK = 1024  # rows: long enough for the loops to pay, short enough for the cache
 
 _coefficients = numba.njit(error_model="numpy")(gcd.coefficients)

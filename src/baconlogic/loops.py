@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 EPS = gcd.EPS
-TINY = 2.3e-308  # about the smallest normal number: a guard against log(0) and division by 0
+TINY = 1e-150  # a guard against log(0) and division by 0, far below any truth that counts
 
 # The numbers of one gate: its weight, (mean, product, power) and their slopes in andness, and three flags: whether it
 # is a disjunction, whether its parent is of the same side, whether it is hard (all product).

@@ -1,0 +1,64 @@
+# `make demo` and `make test` set up all they need in .venv; a second run finds it there and only runs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test test-slow lint format bench bench-smoke clean
+help:
+	@echo "make demo    score four job offers with a graded-logic tree"
+	@echo "make test    run all tests"
+	@echo "make lint    ruff and mypy"
+	@echo "make bench   measure speed against numpy and torch (installs torch into .venv-bench)"
+	@echo "make clean   remove everything that was made"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "baconlogic needs Python 3.11 or newer; set PYTHON=/path/to/python3"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	$(PIP) --editable '.[test]'
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.installed
+	$(PIP) --editable '.[lint]'
+	@touch $@
+
+demo: $(VENV)/.installed
+	@$(BIN)/python examples/job_offers.py
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.venv-bench/.ready: pyproject.toml benchmarks/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+bench: .venv-bench/.ready
+	.venv-bench/bin/python benchmarks/kernel.py
+
+bench-smoke: $(VENV)/.installed
+	$(BIN)/python benchmarks/kernel.py --quick
+
+clean:
+	rm -rf $(VENV) .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

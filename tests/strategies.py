@@ -1,0 +1,78 @@
+"""Random gates, criteria and trees for laws."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from baconlogic import Gate, Leaf, Not, Tree
+from baconlogic.criteria import Given, Ramp, Sigmoid, Table
+from baconlogic.gcd import LEVELS
+
+truths = st.floats(0, 1)
+andness = st.one_of(
+    st.floats(-1, 2),
+    st.sampled_from([-1.0, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 2.0]),
+    st.sampled_from(list(LEVELS)),
+)
+numbers = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3))
+missing = st.none() | truths
+units = st.sampled_from(["", "mm", 'a "quoted" unit', "µg/l\n"])
+names = st.one_of(
+    st.sampled_from(
+        ["a", "b", "radius", "A", "HHC", "not", "missing", "exact", "true", "half", "x y", 'q"uote', "0x", "é_ü"]
+    ),
+    st.text(st.characters(codec="utf-8"), min_size=1, max_size=8).filter(lambda text: text.strip()),
+)
+weights = st.integers(1, 1000).map(lambda k: k / 1000)
+
+
+@st.composite
+def ramps(draw):
+    values = sorted(draw(st.lists(numbers, min_size=2, max_size=5, unique=True)))
+    shape = draw(st.lists(truths, min_size=len(values), max_size=len(values)).filter(lambda t: len(set(t)) > 1))
+    return Ramp(zip(values, shape, strict=True), draw(missing), draw(units))
+
+
+@st.composite
+def monotone_ramps(draw):
+    ramp = draw(ramps())
+    shape = sorted((t for _, t in ramp.points), reverse=draw(st.booleans()))
+    return Ramp([(x, t) for (x, _), t in zip(ramp.points, shape, strict=True)], ramp.missing)
+
+
+sigmoids = st.builds(
+    Sigmoid, numbers, st.floats(0.001, 100).flatmap(lambda s: st.sampled_from([s, -s])), missing, units
+)
+tables = st.builds(
+    Table,
+    st.dictionaries(
+        st.text(st.characters(codec="utf-8"), max_size=5) | st.integers(-5, 5), truths, min_size=1, max_size=4
+    ),
+    missing,
+    missing,
+)
+givens = st.builds(Given, missing)
+criteria = st.one_of(givens, ramps(), sigmoids, tables)
+
+
+def leaves(features=names, kinds=criteria):
+    return st.builds(Leaf, features, kinds, st.just("") | names)
+
+
+def nodes(leaf):
+    def gates(children):
+        return st.integers(2, 5).flatmap(
+            lambda n: st.builds(
+                Gate,
+                st.lists(children, min_size=n, max_size=n),
+                andness,
+                st.none() | st.lists(weights, min_size=n, max_size=n),
+                st.sampled_from(["gcd", "exact"]),
+                st.just("") | names,
+            )
+        )
+
+    return st.recursive(leaf, lambda below: gates(below) | st.builds(Not, below, st.just("") | names), max_leaves=10)
+
+
+trees = nodes(leaves()).map(Tree)

@@ -1,0 +1,193 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import reference
+
+from baconlogic import Gate, Leaf, Tree, gcd
+from baconlogic.criteria import Sigmoid
+from baconlogic.kernel import Objective, Shape, balanced, left_chain
+
+JOINTS = [0.25, 0.5, 0.75]
+
+
+def free(m, rng):
+    """A random binary tree over m leaves."""
+    loose, pairs = list(range(m)), []
+    while len(loose) > 1:
+        a, b = rng.choice(loose, 2, replace=False)
+        loose = [node for node in loose if node not in (a, b)] + [m + len(pairs)]
+        pairs.append((a, b))
+    left, right = np.array(pairs, dtype=int).reshape(-1, 2).T
+    return Shape(left, right)
+
+
+SHAPES = {"left chain": lambda m, _: left_chain(m), "balanced": lambda m, _: balanced(m), "free": free}
+
+
+def parameters(m, rng, andness=None):
+    andness = rng.uniform(-0.95, 1.95, m - 1) if andness is None else rng.choice(andness, m - 1)
+    return np.r_[rng.normal(0, 2, m), rng.normal(0, 1, m), rng.uniform(0.1, 0.9, m - 1), andness, 5.0, 0.4]
+
+
+def assert_gradient(objective, p, expected):
+    _, found = objective(p)
+    assert np.isfinite(found).all()
+    expected = np.array(expected)
+    if not objective.settings.learned:
+        expected[: 2 * len(objective.table.columns)] = 0.0
+    scale = np.maximum(np.abs(expected), 1e-3 * np.abs(expected).max() + 1e-12)
+    assert (np.abs(found - expected) / scale).max() < 1e-6
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("andness", [None, JOINTS, [0.25 - 1e-4, 0.25 + 1e-4, 0.5 + 1e-4, 0.75 - 1e-4]])
+@pytest.mark.parametrize("learned", [True, False])
+@pytest.mark.parametrize("calibrated", [True, False])
+@pytest.mark.parametrize("rule", ["gcd", "exact"])
+def test_gradient_matches_central_differences_in_two_hundred_digits(shape, andness, learned, calibrated, rule):
+    """The reference is the paper's formula in 200 digits; at a joint the slope is the mean of its two sides."""
+    rng = np.random.default_rng(len(shape) + 2 * learned + 4 * calibrated)
+    for m in (1, 2, 5):
+        X = rng.normal(size=(m, 3)) if learned else rng.choice([0, 1, 0, 1, 0.3, 0.999], (m, 3))
+        y, weight = rng.choice([0, 1, 0.3], 3), rng.uniform(0.1, 1, 3)
+        kind = {"learned": learned, "calibrated": calibrated, "penalty": 0.1, "amplifier": 3.0}
+        hung = SHAPES[shape](m, rng)
+        objective = Objective(hung, range(m), X, y, weight, aggregator=gcd.AGGREGATORS[rule], **kind)
+        p = parameters(m, rng, andness)
+        expected = reference.gradient(p, hung, range(m), X, y, weight / weight.sum(), exact=rule == "exact", **kind)
+        assert_gradient(objective, p, expected)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_gradient_matches_central_differences_of_the_kernel_itself(shape):
+    rng = np.random.default_rng(7)
+    for m in (3, 8, 13):
+        columns = rng.integers(0, m, m)  # a feature may be read twice
+        objective = Objective(
+            SHAPES[shape](m, rng), columns, rng.normal(size=(m, 2500)), rng.random(2500), penalty=0.01
+        )
+        p = parameters(m, rng)
+        steps = np.eye(len(p)) * 1e-6
+        assert_gradient(objective, p, [(objective(p + step)[0] - objective(p - step)[0]) / 2e-6 for step in steps])
+
+
+@pytest.mark.parametrize("calibrated", [True, False])
+@pytest.mark.parametrize("learned", [True, False])
+def test_everything_is_finite_at_the_extremes(learned, calibrated):
+    rng = np.random.default_rng(3)
+    for m in (1, 2, 7):
+        X = rng.choice([-1e9, -50, 0, 50, 1e9], (m, 200)) if learned else rng.choice([0.0, 1.0], (m, 200))
+        y = rng.choice([0.0, 1.0], 200)
+        for shape in (left_chain(m), balanced(m)):
+            objective = Objective(shape, range(m), X, y, learned=learned, calibrated=calibrated)
+            for andness in ([-1, 2], [-0.999999, 1.999999], [0.25, 0.5, 0.75], [0.5], [0.0, 1.0]):
+                loss, gradient = objective(parameters(m, rng, andness))
+                assert np.isfinite(loss)
+                assert np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("rule", ["gcd", "exact"])
+def test_the_kernel_computes_what_the_tree_says(rule):
+    rng = np.random.default_rng(5)
+    for m in (1, 2, 6):
+        X, shape, p = rng.normal(size=(m, 50)), free(m, rng), parameters(m, rng)
+        nodes = [Leaf(f"x{i}", Sigmoid(p[m + i], p[i])) for i in range(m)]
+        for j, (a, b) in enumerate(zip(*shape, strict=True)):
+            w = p[2 * m + j]
+            nodes.append(Gate([nodes[a], nodes[b]], p[3 * m - 1 + j], [w, 1 - w], rule))
+        objective = Objective(shape, range(m), X, np.zeros(50), aggregator=gcd.AGGREGATORS[rule])
+        truths = objective.signals(p).truths
+        assert truths[-1] == pytest.approx(Tree(nodes[-1]).evaluate(X.T), abs=1e-12)
+
+
+@pytest.mark.parametrize("calibrated", [True, False])
+def test_signals_are_the_slopes_of_the_loss_in_each_leaf(calibrated):
+    rng = np.random.default_rng(11)
+    m, X, y = 6, rng.uniform(0.05, 0.95, (6, 4)), rng.random(4)
+    shape, p, step = free(m, rng), parameters(m, rng), 1e-6
+
+    def loss(table):
+        return Objective(shape, range(m), table, y, learned=False, calibrated=calibrated)(p)[0]
+
+    slopes = Objective(shape, range(m), X, y, learned=False, calibrated=calibrated).signals(p).slopes
+    for i, row in np.ndindex(m, 4):
+        up, down = X.copy(), X.copy()
+        up[i, row] += step
+        down[i, row] -= step
+        assert slopes[i, row] == pytest.approx((loss(up) - loss(down)) / (2 * step), rel=1e-5, abs=1e-8)
+
+
+def test_loss_is_the_papers():
+    """a * (cross-entropy + lambda * mean (w - 0.5)^2), truth read as probability."""
+    X, y = np.array([[0.2, 0.9], [0.6, 0.7]]), np.array([0.0, 1.0])
+    p = np.r_[np.zeros(4), 0.3, 0.9, 1.0, 0.0]
+    z = gcd.gcd(X, [0.3, 0.7], 0.9)
+    expected = 10 * (-np.mean(y * np.log(z) + (1 - y) * np.log(1 - z)) + 0.01 * 0.2**2)
+    settings = {"learned": False, "calibrated": False, "penalty": 0.01, "amplifier": 10.0}
+    assert Objective(left_chain(2), [0, 1], X, y, **settings)(p)[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_shapes():
+    assert [side.tolist() for side in left_chain(4)] == [[0, 4, 5], [1, 2, 3]]
+    assert [side.tolist() for side in balanced(5)] == [[0, 2, 5, 7], [1, 3, 6, 4]]
+    assert [side.tolist() for side in balanced(1)] == [[], []]
+
+
+def test_blocks_of_rows_add_up():
+    rng = np.random.default_rng(2)
+    X, y, p = rng.normal(size=(5, 3001)), rng.random(3001), parameters(5, rng)
+    objective = Objective(balanced(5), range(5), X, y)
+    loss, gradient = objective(p)
+    cuts = [slice(0, 700), slice(700, 1800), slice(1800, 3001)]
+    parts = [Objective(balanced(5), range(5), X[:, cut], y[cut])(p) for cut in cuts]
+    share = [len(y[cut]) / 3001 for cut in cuts]
+    assert loss == pytest.approx(sum(s * part[0] for s, part in zip(share, parts, strict=True)), rel=1e-12)
+    assert gradient == pytest.approx(sum(s * part[1] for s, part in zip(share, parts, strict=True)), rel=1e-9)
+
+
+def test_sample_weights_count_rows():
+    rng = np.random.default_rng(4)
+    X, y, times, p = rng.normal(size=(3, 20)), rng.random(20), rng.integers(0, 4, 20), parameters(3, rng)
+    weighted = Objective(left_chain(3), range(3), X, y, times)(p)
+    repeated = Objective(left_chain(3), range(3), np.repeat(X, times, axis=1), np.repeat(y, times))(p)
+    assert weighted[0] == pytest.approx(repeated[0], rel=1e-12)
+    assert weighted[1] == pytest.approx(repeated[1], rel=1e-9)
+
+
+def test_threads_with_an_objective_each_do_not_disturb_each_other():
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(8, 5000)), rng.random(5000)
+    points = [parameters(8, rng) for _ in range(8)]
+    alone = [Objective(balanced(8), range(8), X, y)(p) for p in points]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda p: Objective(balanced(8), range(8), X, y)(p), points * 5))
+    for k, (loss, gradient) in enumerate(together):
+        assert loss == alone[k % 8][0]
+        assert (gradient == alone[k % 8][1]).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"shape": left_chain(3)}, "must join 2 leaves by 1 gates"),
+        ({"shape": Shape(np.array([0]), np.array([0]))}, "each node once"),
+        ({"shape": Shape(np.array([2]), np.array([0]))}, "each node once and before its gate"),
+        ({"columns": [0, 2]}, "columns must name one of 2 features"),
+        ({"X": np.zeros((2, 4))}, "X must be .features, rows."),
+        ({"X": np.full((2, 3), np.nan)}, "X must be finite"),
+        ({"y": [0, 1, 2]}, r"y in \[0, 1\]"),
+        ({"sample_weight": [0, 0, 0]}, "not all 0"),
+        ({"sample_weight": [1, -1, 1]}, "not negative"),
+        ({"X": np.full((2, 3), 7.0), "learned": False}, "X must hold truths"),
+    ],
+)
+def test_bad_arguments_are_refused(change, message):
+    good = {"shape": left_chain(2), "columns": [0, 1], "X": np.zeros((2, 3)), "y": [0, 1, 1]}
+    with pytest.raises(ValueError, match=message):
+        Objective(**(good | change))
+
+
+def test_a_wrong_number_of_parameters_is_refused():
+    with pytest.raises(ValueError, match="expected 8 parameters, got"):
+        Objective(left_chain(2), [0, 1], np.zeros((2, 3)), [0, 1, 1])(np.zeros(7))

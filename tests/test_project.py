@@ -1,0 +1,128 @@
+"""What the project promises about itself: its public names, who imports whom, its README and its demo."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import baconlogic
+from baconlogic.gcd import gcd
+
+ROOT = Path(__file__).parent.parent
+SOURCE = Path(baconlogic.__file__).parent
+
+# Imports point down this list only.
+LAYERS = {
+    "gcd": set(),
+    "criteria": set(),
+    "elementary": set(),
+    "loops": {"gcd", "elementary"},
+    "kernel": {"gcd", "elementary", "loops"},
+    "columns": set(),
+    "nodes": {"gcd", "criteria"},
+    "notation": {"gcd", "criteria", "nodes"},
+    "drawing": {"criteria", "nodes"},
+    "files": {"criteria", "nodes"},
+    "evaluation": {"gcd", "criteria", "nodes", "columns", "loops"},  # loops: where numba is installed, for many rows
+    "bounds": {"gcd", "criteria", "nodes", "columns", "evaluation"},
+    "tree": {"nodes", "notation", "drawing", "files", "evaluation", "bounds", "columns"},
+    "__init__": {"criteria", "gcd", "files", "notation", "tree"},
+}
+
+
+def ours(path):
+    """The modules of this package that a module imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "baconlogic":
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("baconlogic."):
+            yield node.module.split(".")[1]
+
+
+def run_python(*arguments, cwd=None):
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", cwd=cwd, env=environment)
+    return done.stdout
+
+
+def test_imports_point_downward():
+    found = {path.stem: set(ours(path)) for path in SOURCE.glob("*.py")}
+    assert set(found) == set(LAYERS)
+    for module, imported in found.items():
+        assert imported <= LAYERS[module], module
+
+
+def test_public_names():
+    assert baconlogic.__all__ == [
+        "FormulaError",
+        "Gate",
+        "Leaf",
+        "ModelFormatError",
+        "Not",
+        "Tree",
+        "criteria",
+        "gcd",
+        "load",
+    ]
+    public = [name for name in vars(baconlogic.Tree) if not name.startswith("_")]
+    assert sorted(public) == [
+        "bounds", "depth", "evaluate", "features", "formula", "from_dict", "parse", "replace", "root", "save",
+        "to_dict", "walk",
+    ]  # fmt: skip
+
+
+def test_a_tree_needs_numpy_alone(tmp_path):
+    """Loads, evaluates, bounds, draws and saves with every other package out of reach."""
+    script = f"""
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {{"numba", "llvmlite", "narwhals", "scipy", "sklearn", "pandas", "joblib"}}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Refuse())
+import numpy as np
+from baconlogic import Tree, load
+tree = Tree.parse("HC(a[half at 0, slope 1], HD(b[0 at 0, 1 at 1], not a[half at 3, slope 2]))")
+tree.save({str(tmp_path / "model.json")!r})
+assert load({str(tmp_path / "model.json")!r}) == tree
+str(tree)
+tree.bounds({{"a": [np.nan], "b": [1.0]}})
+assert tree.evaluate({{"a": np.zeros(10), "b": np.ones(10)}}).shape == (10,)
+assert "numba" not in sys.modules and "narwhals" not in sys.modules
+"""
+    run_python("-c", script)
+
+
+def test_the_readme_example_prints_what_the_readme_says(tmp_path):
+    blocks = re.findall(r"```(python|text)\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    (_, code), (_, expected) = blocks
+    assert run_python("-c", code, cwd=tmp_path) == expected
+
+
+def test_the_demo_ranks_the_four_offers():
+    printed = run_python(str(ROOT / "examples" / "job_offers.py"))
+    rows = [
+        line.split() for line in printed.splitlines() if line.startswith(("Agency", "University", "Start-up", "Bank"))
+    ]
+    assert [row[0] for row in rows] == ["Agency", "University", "Start-up", "Bank"]
+    for _, salary, benefits, compensation, interests, suits in rows:
+        expected = 0.7 * float(salary) + 0.3 * float(benefits)
+        assert float(compensation) == pytest.approx(expected, abs=0.011)
+        assert float(suits) == pytest.approx(
+            gcd([float(compensation), float(interests)], [0.6, 0.4], 9 / 14), abs=0.011
+        )
+
+
+def test_the_version_is_the_same_everywhere():
+    assert f"\nversion: {baconlogic.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"## {baconlogic.__version__} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "lint", "bench", "clean"])
+def test_the_makefile_has_the_target(target):
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
