@@ -6,17 +6,25 @@ from hypothesis import strategies as st
 
 from baconlogic import Gate, Leaf, Not, Tree
 from baconlogic.criteria import Given, Ramp, Sigmoid, Table
-from baconlogic.gcd import LEVELS
+from baconlogic.gcd import AGGREGATORS, LEVELS, drastic
 
 truths = st.floats(0, 1)
-andness = st.one_of(
-    st.floats(-1, 2),
-    st.sampled_from([-1.0, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 2.0]),
-    st.sampled_from(list(LEVELS)),
-)
+
+
+def andness(n):
+    """Over the whole scale of n inputs: numbers, joints and ends, codes."""
+    marks = [-1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 2.0, drastic(n), 1 - drastic(n)]
+    return st.floats(1 - drastic(n), drastic(n)).map(lambda a: round(a, 6)) | st.sampled_from(marks + list(LEVELS))
+
+
+def shares(given):
+    total = sum(given)
+    return [weight / total for weight in given]
+
+
 numbers = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3))
 missing = st.none() | truths
-units = st.sampled_from(["", "mm", 'a "quoted" unit', "µg/l\n"])
+units = st.sampled_from(["", "mm", 'a "quoted" unit', "µg/l\n", "%"])
 names = st.one_of(
     st.sampled_from(
         ["a", "b", "radius", "A", "HHC", "not", "missing", "exact", "true", "half", "x y", 'q"uote', "0x", "é_ü"]
@@ -46,7 +54,10 @@ sigmoids = st.builds(
 tables = st.builds(
     Table,
     st.dictionaries(
-        st.text(st.characters(codec="utf-8"), max_size=5) | st.integers(-5, 5), truths, min_size=1, max_size=4
+        st.text(st.characters(codec="utf-8"), max_size=5) | st.integers(-5, 5) | st.integers(-(2**70), 2**70),
+        truths,
+        min_size=1,
+        max_size=4,
     ),
     missing,
     missing,
@@ -65,9 +76,9 @@ def nodes(leaf):
             lambda n: st.builds(
                 Gate,
                 st.lists(children, min_size=n, max_size=n),
-                andness,
-                st.none() | st.lists(weights, min_size=n, max_size=n),
-                st.sampled_from(["gcd", "exact"]),
+                andness(n),
+                st.none() | st.lists(weights, min_size=n, max_size=n).map(shares),
+                st.sampled_from(list(AGGREGATORS)),
                 st.just("") | names,
             )
         )

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -58,6 +60,18 @@ def test_numbers_of_any_kind(dtype):
     assert Tree("x0").evaluate(np.array([[0], [1]], dtype=dtype)).tolist() == [0, 1]
 
 
+def test_rows_as_mappings_masked_arrays_decimals_and_numpy_objects():
+    assert Tree("a").evaluate([{"a": 0.25, "b": 1}, {"a": 1}]).tolist() == [0.25, 1]
+    assert Tree("a").evaluate({"a": 0.5}).tolist() == [0.5]
+    masked = np.ma.array([[0.1, 0.9]], mask=[[0, 1]])
+    assert Tree.parse("a[missing 0]").evaluate(masked, columns=["b", "a"]).tolist() == [0]
+    objects = np.array([np.int64(1), np.float32(0.5), np.zeros(1, bool)[0], Decimal("0.25"), None], dtype=object)
+    assert Tree.parse("a[missing 0.75]").evaluate({"a": objects}).tolist() == [1, 0.5, 0, 0.25, 0.75]
+    assert Tree("a").evaluate(pl.DataFrame({"a": [Decimal("0.25")]})).tolist() == [0.25]
+    with pytest.raises(TypeError, match="names the columns of an array"):
+        Tree("a").evaluate({"a": [1]}, columns=["a"])
+
+
 def test_strided_and_read_only_arrays():
     X = np.asfortranarray(np.random.default_rng(0).random((200_000, 4)))[::-1, ::2]
     X.flags.writeable = False
@@ -68,6 +82,9 @@ def test_strided_and_read_only_arrays():
 
 
 def test_numbers_as_categories():
+    large = Tree.parse(f"k[0.2 if {2**53}, 0.9 if {2**53 + 1}]")
+    assert large.evaluate(pd.DataFrame({"k": [2**53 + 1]})).tolist() == [0.9]
+    assert large.evaluate(pl.DataFrame({"k": [2**53 + 1]})).tolist() == [0.9]
     tree = Tree.parse("k[1 if 3, 0.5 if 4, missing 0]")
     assert tree.evaluate(pd.DataFrame({"k": [3, 4, None]})).tolist() == [1, 0.5, 0]
     assert tree.evaluate({"k": [3, 4]}).tolist() == [1, 0.5]
@@ -79,10 +96,19 @@ def test_numbers_as_categories():
         ({"n": [1], "b": [1]}, ValueError, "missing column 'c'; the table has 'n', 'b'"),
         ({"N": [1], "b": [1], "colour": [1]}, ValueError, "missing columns 'n', 'c'"),
         ({"n": [1], "b": [1, 0], "c": ["red"]}, ValueError, "columns must be equally long, got lengths [1, 2]"),
-        ({"n": ["ten"], "b": [1], "c": ["red"]}, ValueError, "column 'n', row 0: 'ten' is not a number; turn the"),
+        ({"n": ["ten"], "b": [1], "c": ["red"]}, ValueError, "column 'n', row 0: 'ten' is not a number, and its"),
         ({"n": ["7"], "b": [1], "c": ["red"]}, ValueError, "column 'n', row 0: '7' is not a number"),
         ({"n": [1j], "b": [1], "c": ["red"]}, ValueError, "column 'n', row 0: 1j is not a number"),
         ({"n": pd.to_datetime(["2020-01-01"]), "b": [1], "c": ["red"]}, ValueError, "is not a number"),
+        ({"n": np.array(["2020-01-01"], "M8[ns]"), "b": [1], "c": ["red"]}, ValueError, "is not a number"),
+        ({"n": [10**400], "b": [1], "c": ["red"]}, ValueError, "is not a number"),
+        ({"n": [[1], [2]], "b": [1, 1], "c": ["red", "red"]}, ValueError, "column 'n' has 2 dimensions, expected one"),
+        ({"n": [[1], 2], "b": [1, 1], "c": ["red", "red"]}, ValueError, "one value in each place, got lists of differ"),
+        (
+            {"n": [1], "b": [1], "c": [7]},
+            ValueError,
+            "column 'c', row 0: 7 is of another kind than the table's categor",
+        ),
         (np.zeros(3), ValueError, "expected a table of rows and columns, got 1 dimension(s)"),
         (np.zeros((1, 1, 1)), ValueError, "expected a table of rows and columns, got 3 dimension(s)"),
         (None, TypeError, "expected a data frame, an array or a mapping of names to columns, got NoneType"),
@@ -100,11 +126,13 @@ def test_bad_tables_are_refused_in_one_line(table, error, message):
 def test_a_renamed_column_is_recognised():
     with pytest.raises(ValueError, match=r"missing column 'worst radius'; did you mean 'worst_radius'\?"):
         Tree("worst radius").evaluate({"worst_radius": [1], "area": [2]})
+    with pytest.raises(ValueError, match=r"missing columns 'age', 'income'; did you mean 'AGE', 'Income'\?"):
+        Tree.parse("A(age, income)").evaluate({"AGE": [1], "Income": [2]})
 
 
 def test_a_column_given_twice_is_refused():
     frame = pd.DataFrame([[1, 2, 3]], columns=["n", "b", "b"])
-    with pytest.raises(ValueError, match="b"):
+    with pytest.raises(ValueError, match="two columns of the table have the same name"):
         Tree("b").evaluate(frame)
     with pytest.raises(ValueError, match="column 'b' appears twice"):
         Tree("b").evaluate(np.zeros((1, 2)), columns=["b", "b"])
@@ -112,6 +140,6 @@ def test_a_column_given_twice_is_refused():
 
 def test_an_unknown_category_is_named():
     with pytest.raises(
-        ValueError, match="column 'k', row 2: category 'green' is not in the table \\('red'\\); add it, or"
+        ValueError, match="column 'k', row 2: the category 'green' is not in the table \\('red'\\); add it, or"
     ):
         Tree.parse('k[1 if "red"]').evaluate({"k": ["red", "red", "green"]})

@@ -21,6 +21,10 @@ def test_a_ramp_is_straight_between_its_breakpoints_and_flat_outside():
     assert ramp.crossings(0.6) == pytest.approx((16, 35))
 
 
+def test_the_order_in_which_breakpoints_are_given_does_not_matter():
+    assert Ramp([(25, 1), (12, 0)]) == Ramp([(12, 0), (25, 1)])
+
+
 def test_between_falls_when_yes_is_smaller():
     assert Ramp.between(25, 12) == Ramp([(12, 1), (25, 0)])
     assert Ramp.between(25, 12).rising is False
@@ -51,7 +55,7 @@ def test_missing_values_take_the_stated_truth():
 
 @pytest.mark.parametrize("criterion", [Given(), Ramp.between(0, 1), Sigmoid(0, 1)])
 def test_a_missing_value_without_a_stated_truth_is_an_error(criterion):
-    with pytest.raises(ValueError, match="missing and no truth for missing values is stated"):
+    with pytest.raises(ValueError, match="value is missing and no truth for missing values is stated"):
         truth(criterion, math.nan)
 
 
@@ -96,12 +100,31 @@ def test_every_criterion_has_words_and_a_range(criterion):
             "worst radius is large: not true below 12, half true at 18.5, fully true above 25 mm",
         ),
         (Ramp.between(25, 12), "worst radius is small: fully true below 12, half true at 18.5, not true above 25"),
-        (Sigmoid(16.8, 0.9), "worst radius is large: 5% true at 13.53, half true at 16.8, 95% true at 20.07"),
+        (Sigmoid(16.8, 0.9), "worst radius is large: half true at 16.8, 95% true at 20.07"),
         (
             Ramp([(18, 0), (30, 1), (60, 0.25)], missing=0.5),
-            "worst radius is right: not true at 18, fully true at 30, 25% true at 60; half true when missing",
+            "worst radius is in range: not true below 18, fully true at 30, 25% true above 60; half true when missing",
         ),
-        (Table({"red": 1}, other=0), "worst radius fits: fully true for red, not true for anything else"),
+        (
+            Table({"red": 1, "blue": 0.4, "pink": 1}, other=0),
+            "worst radius fits: fully true for 'red' or 'pink', 40% true for 'blue', not true for anything else",
+        ),
+        (
+            Ramp([(18, 0), (25, 1), (60, 1), (75, 0)], unit="years"),
+            "worst radius is in range: not true below 18, fully true from 25 to 60, not true above 75 years",
+        ),
+        (Ramp([(1, 1), (2, 0), (3, 1)]), "worst radius fits: fully true below 1, not true at 2, fully true above 3"),
+        (Ramp([(0, 0), (5, 0), (10, 1)]), "worst radius is large: not true below 5, fully true above 10"),
+        (
+            Ramp.between(1000.1, 1000.4),
+            "worst radius is large: not true below 1000.1, half true at 1000.25, fully true above 1000.4",
+        ),
+        (Ramp([(0, 0.9999), (1, 0)]), "worst radius is small: 99.99% true below 0, not true above 1"),
+        (Sigmoid(686.512345678, -0.0035), "worst radius is small: 95% true at -155, half true at 687"),
+        (
+            Ramp.between(1e-5, 3.21e-5),
+            "worst radius is large: not true below 0.00001, half true at 0.0000211, fully true above 0.0000321",
+        ),
         (
             Ramp.between(40_000, 1_250_000),
             "worst radius is large: not true below 40000, half true at 645000, fully true above 1250000",
@@ -133,20 +156,26 @@ def test_a_column_that_is_nearly_constant_falls_back_to_its_extremes():
         (lambda: Sigmoid.from_column([math.nan]), "empty or all missing"),
         (lambda: Ramp.from_column([1, math.inf]), "infinite"),
         (lambda: Ramp([(1, 0)]), "two or more breakpoints, got 1"),
-        (lambda: Ramp([(2, 0), (1, 1)]), "breakpoints must increase, got 2, 1"),
-        (lambda: Ramp([(1, 0), (1, 1)]), "breakpoints must increase"),
+        (lambda: Ramp([(1, 0), (1, 1)]), "two breakpoints are at the same value, 1"),
+        (lambda: Ramp([12, 25]), r"breakpoints are pairs \(value, truth\)"),
+        (lambda: Ramp(12, 25), r"breakpoints are pairs \(value, truth\)"),
+        (lambda: Table(["a", "b"]), r"truths are pairs \(category, truth\)"),
+        (lambda: Ramp.from_column(["1", "2"]), "the column holds text"),
+        (lambda: Ramp.from_column([[1, 2], [3, 4]]), "built from one column, got 2 dimensions"),
+        (lambda: Ramp.from_column([1, 2], low=0.9, high=0.1), "low < high"),
         (lambda: Ramp([(1, 0.5), (2, 0.5)]), "must rise or fall, but it is 0.5 everywhere"),
         (lambda: Ramp([(1, 0), (math.inf, 1)]), "a breakpoint must be a finite number, got inf"),
-        (lambda: Ramp([(0, 0), (5e-324, 1)]), "breakpoints must increase"),
+        (lambda: Ramp([(0, 0), (5e-324, 1)]), "two breakpoints are at the same value"),
         (lambda: Ramp([(1, 0), (2, 1.5)]), r"the truth at 2 must be in \[0, 1\], got 1.5"),
         (lambda: Ramp.between(0, 1, missing=2), r"missing values must be in \[0, 1\], got 2"),
         (lambda: Sigmoid(0, 0), "slope of a sigmoid must not be 0"),
         (lambda: Sigmoid(math.nan, 1), "centre of a sigmoid must be a finite number"),
         (lambda: Table({}), "at least one category"),
-        (lambda: Table([("a", 1), ("a", 0)]), "each only once"),
+        (lambda: Table([("a", 1), ("a", 0)]), "the category 'a' is given twice"),
         (lambda: Table({"a": 7}), "the truth of 'a' must be in"),
         (lambda: truth(Given(), 1.5), "1.5 is not a degree of truth"),
-        (lambda: truth(Table({"a": 1}), "b"), "category 'b' is not in the table"),
+        (lambda: truth(Table({"a": 1}), "b"), "the category 'b' is not in the table"),
+        (lambda: truth(Table({"a": 1}, other=0), 3), "3 is of another kind than the table's categories"),
         (lambda: Ramp([(0, 0), (1, 1), (2, 0)]).inverse(0.5), "use crossings"),
         (lambda: Ramp([(0, 0.2), (1, 0.8)]).inverse(0.9), "no value is 0.9 true; truths run from 0.2 to 0.8"),
         (lambda: Sigmoid(0, 1).inverse(1.2), r"truth must be in \[0, 1\], got 1.2"),

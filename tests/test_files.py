@@ -13,6 +13,7 @@ from hypothesis import given
 from strategies import trees
 
 from baconlogic import ModelFormatError, Tree, files, load
+from baconlogic.gcd import AGGREGATORS
 
 TREE = Tree.parse(
     'buy = HHC(shape: 0.5, "size, all in" = HHD(radius[0 at 12, 1 at 25, missing 0.5, unit "mm"]: 0.2, '
@@ -36,7 +37,31 @@ def test_save_and_load(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
 
 
+def test_a_file_has_a_line_a_node(tmp_path):
+    Tree.parse("SC(a: 0.6, HC(b[0 at 1, 1 at 2], c): 0.4)").save(tmp_path / "model.json")
+    lines = (tmp_path / "model.json").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 13
+    assert lines[6] == '      {"leaf": "b", "criterion": {"kind": "ramp", "points": [[1.0, 0.0], [2.0, 1.0]]}},'
+
+
+def test_whole_numbers_may_be_written_with_a_point():
+    document = json.loads(
+        json.dumps(TREE.to_dict()).replace('"version": 1', '"version": 1.0').replace("[0, 7]", "[0.0, 7]")
+    )
+    assert Tree.from_dict(document) == TREE
+
+
+def test_an_error_names_the_file(tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text('{"format": "other"}', encoding="utf-8")
+    with pytest.raises(ModelFormatError, match=r"model\.json: format: expected 'baconlogic', got 'other'"):
+        load(path)
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        TREE.save(tmp_path / "nowhere" / "model.json")
+
+
 def test_the_schema_is_a_schema():
+    assert files.schema()["$defs"]["gate"]["properties"]["gate"]["enum"] == list(AGGREGATORS)
     jsonschema.Draft202012Validator.check_schema(files.schema())
 
 
@@ -108,15 +133,18 @@ def test_five_thousand_corrupted_files_give_model_format_error_and_nothing_else(
         else:
             text = scramble(rng, json.dumps(TREE.to_dict()))
         path.write_bytes(text.encode("utf-8", errors=rng.choice(["replace", "surrogatepass"])))
+        lines = [""]
         try:
             tree = load(path)
         except ModelFormatError as problem:
-            refused += "\n" not in str(problem)
+            lines = str(problem).splitlines()
+            refused += 1
         else:  # a change that leaves the file valid, such as another digit: then it says what the tree says
             harmless += 1
             document = json.loads(text)
             assert tree.to_dict() == document
             assert validator.is_valid(document)
+        assert len(lines) == 1
     assert harmless < refused
 
 
@@ -126,6 +154,7 @@ def test_five_thousand_corrupted_files_give_model_format_error_and_nothing_else(
         (lambda d: d.update(version=2), "version: this library reads version 1, the file has 2"),
         (lambda d: d.update(version=True), "version: expected a whole number, got True"),
         (lambda d: d.update(format="other"), "format: expected 'baconlogic', got 'other'"),
+        (lambda d: d.update(version=10**5000), "version: this library reads version 1, the file has another"),
         (lambda d: d.update(more=1), "document: unknown entry 'more'"),
         (lambda d: d.pop("tree"), "document: 'tree' is missing"),
         (lambda d: d["tree"].update(nodes=[]), "tree.nodes: a tree needs at least one leaf"),
@@ -191,13 +220,13 @@ def node(document, position):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is not JSON"),
-        (b"\xff\xfe", "is not UTF-8 text"),
-        (b"[" * 100_000, "is nested too deeply"),
-        (b'{"a":' * 100_000, "is nested too deeply"),
+        (b"", "not JSON, or cut short"),
+        (b"\xff\xfe", "not UTF-8 text"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"a":' * 100_000, "nested too deeply"),
         (b'{"format": 1, "format": 2}', "the entry 'format' appears twice"),
         (b'{"format": NaN}', "NaN is not a number that JSON allows"),
-        (b'{"version": ' + b"9" * 10_000 + b"}", "is not JSON"),
+        (b'{"version": ' + b"9" * 10_000 + b"}", "not JSON, or cut short"),
         (b"[]", "document: expected an object, got a list"),
         (b"null", "document: expected an object, got None"),
     ],
@@ -220,9 +249,9 @@ def test_giant_files_and_folders_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "model.json"
     with path.open("wb") as file:
         file.truncate(files.MOST_BYTES + 1)
-    with pytest.raises(ModelFormatError, match="is larger than 64 MiB"):
+    with pytest.raises(ModelFormatError, match="larger than 64 MiB"):
         load(path)
-    with pytest.raises(ModelFormatError, match="is not a file"):
+    with pytest.raises(ModelFormatError, match="expected a file, got a folder"):
         load(tmp_path)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nothing.json")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from baconlogic import gcd
 from baconlogic.gcd import LEVELS, andness_of_power, exact, measured_andness, nearest_level
 
-RULES = [gcd.gcd, exact]
+RULES = list(gcd.AGGREGATORS.values())
 
 
 @st.composite
@@ -167,6 +167,21 @@ def test_derivatives_are_finite_everywhere(case, rule):
         assert np.isfinite(part).all()
 
 
+def test_beyond_its_end_a_gate_stays_drastic_and_has_no_slope():
+    assert gcd.gcd([0.99] * 3, None, [1.5, 1.8, 2.0]).tolist() == [0, 0, 0]
+    for part in gcd.gcd.derivatives([0.99] * 3, None, 1.8):
+        assert not np.any(part)
+
+
+@pytest.mark.parametrize("n", [2, 10, 48, 60, 1100])
+def test_gates_of_many_inputs(n):
+    x = np.full(n, 0.99)
+    assert gcd.gcd(x, None, LEVELS["CC"].andness(n)) == 0.0
+    assert gcd.gcd(x, None, LEVELS["A"].andness(n)) == pytest.approx(0.99)
+    power = (n + 1) ** (1 / n) - 1
+    assert gcd.gcd(x, None, LEVELS["C"].andness(n)) == pytest.approx(0.99 ** (n * power), rel=1e-9)
+
+
 def test_arrays_of_rows_weights_and_andness_broadcast():
     x, y = np.random.default_rng(0).random((2, 7))
     w, a = np.linspace(0.1, 0.9, 5)[:, None], np.linspace(-1, 2, 5)[:, None]
@@ -181,14 +196,14 @@ def test_arrays_of_rows_weights_and_andness_broadcast():
     [
         (lambda: gcd.gcd([0.1, 0.2], None, 2.4), r"andness must be in \[-1, 2\], got 2.4; use 2 for the drastic con"),
         (lambda: gcd.gcd([0.1, 0.2], None, -3), r"andness must be in \[-1, 2\], got -3; use -1 for the drastic dis"),
-        (lambda: gcd.gcd([0.1, 0.2], None, np.nan), r"andness must be in \[-1, 2\], got nan"),
+        (lambda: gcd.gcd([0.1, 0.2], None, np.nan), r"andness must be in \[-1, 2\], got nan$"),
         (lambda: gcd.gcd([0.1], None, 1), "two or more inputs, got 1"),
         (lambda: gcd.gcd([0.1, 1.2], None, 1), r"truths must be in \[0, 1\], got 1.2"),
         (lambda: gcd.gcd([0.1, np.nan], None, 1), r"truths must be in \[0, 1\], got nan"),
         (lambda: gcd.gcd([0.1, 0.2], [0.5, 0.4], 1), "weights must be positive and sum to 1"),
         (lambda: gcd.gcd([0.1, 0.2], [1.0, 0.0], 1), "weights must be positive"),
         (lambda: gcd.gcd([0.1, 0.2], [0.5, 0.3, 0.2], 1), "2 inputs need 2 weights, got 3"),
-        (lambda: measured_andness(0.5, 9), "2 to 8 inputs, got 9"),
+        (lambda: measured_andness(0.5, 9), "2 to 7 inputs, got 9"),
     ],
 )
 def test_bad_arguments_are_named(call, message):

@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -6,7 +9,7 @@ import reference
 
 from baconlogic import Gate, Leaf, Tree, gcd
 from baconlogic.criteria import Sigmoid
-from baconlogic.kernel import Objective, Shape, balanced, left_chain
+from baconlogic.kernel import Objective, Shape, balanced, left_chain, parts
 
 JOINTS = [0.25, 0.5, 0.75]
 
@@ -34,8 +37,8 @@ def assert_gradient(objective, p, expected):
     _, found = objective(p)
     assert np.isfinite(found).all()
     expected = np.array(expected)
-    if not objective.settings.learned:
-        expected[: 2 * len(objective.table.columns)] = 0.0
+    for part in (parts(expected).slope, parts(expected).centre):
+        part[~objective.data.learned] = 0.0
     scale = np.maximum(np.abs(expected), 1e-3 * np.abs(expected).max() + 1e-12)
     assert (np.abs(found - expected) / scale).max() < 1e-6
 
@@ -77,7 +80,7 @@ def test_gradient_matches_central_differences_of_the_kernel_itself(shape):
 def test_everything_is_finite_at_the_extremes(learned, calibrated):
     rng = np.random.default_rng(3)
     for m in (1, 2, 7):
-        X = rng.choice([-1e9, -50, 0, 50, 1e9], (m, 200)) if learned else rng.choice([0.0, 1.0], (m, 200))
+        X = rng.choice([-1e300, -50, 0, 50, 1e300], (m, 200)) if learned else rng.choice([0.0, 1.0], (m, 200))
         y = rng.choice([0.0, 1.0], 200)
         for shape in (left_chain(m), balanced(m)):
             objective = Objective(shape, range(m), X, y, learned=learned, calibrated=calibrated)
@@ -87,35 +90,83 @@ def test_everything_is_finite_at_the_extremes(learned, calibrated):
                 assert np.isfinite(gradient).all()
 
 
-@pytest.mark.parametrize("rule", ["gcd", "exact"])
-def test_the_kernel_computes_what_the_tree_says(rule):
+def grown(shape, p, rule="gcd"):
+    """Every node of the tree that the parameters describe."""
+    q = parts(p)
+    nodes = [
+        Leaf(f"x{i}", Sigmoid(centre, slope)) for i, (slope, centre) in enumerate(zip(q.slope, q.centre, strict=True))
+    ]
+    for a, b, w, andness in zip(*shape, q.weight, q.andness, strict=True):
+        nodes.append(Gate([nodes[a], nodes[b]], andness, [w, 1 - w], rule))
+    return nodes
+
+
+@pytest.mark.parametrize("rule", list(gcd.AGGREGATORS))
+def test_the_kernel_computes_what_the_tree_says_at_every_node(rule):
     rng = np.random.default_rng(5)
     for m in (1, 2, 6):
         X, shape, p = rng.normal(size=(m, 50)), free(m, rng), parameters(m, rng)
-        nodes = [Leaf(f"x{i}", Sigmoid(p[m + i], p[i])) for i in range(m)]
-        for j, (a, b) in enumerate(zip(*shape, strict=True)):
-            w = p[2 * m + j]
-            nodes.append(Gate([nodes[a], nodes[b]], p[3 * m - 1 + j], [w, 1 - w], rule))
-        objective = Objective(shape, range(m), X, np.zeros(50), aggregator=gcd.AGGREGATORS[rule])
-        truths = objective.signals(p).truths
-        assert truths[-1] == pytest.approx(Tree(nodes[-1]).evaluate(X.T), abs=1e-12)
+        found = Objective(shape, range(m), X, np.zeros(50), aggregator=gcd.AGGREGATORS[rule]).signals(p)
+        for truths, node in zip(found.truths, grown(shape, p, rule), strict=True):
+            assert truths == pytest.approx(Tree(node).evaluate(X.T), abs=1e-12)
 
 
 @pytest.mark.parametrize("calibrated", [True, False])
-def test_signals_are_the_slopes_of_the_loss_in_each_leaf(calibrated):
+def test_signals_are_the_slopes_of_the_loss_in_the_truth_of_each_node(calibrated):
+    """Cut the tree above a node, put its truths there as a given column, and move them."""
     rng = np.random.default_rng(11)
-    m, X, y = 6, rng.uniform(0.05, 0.95, (6, 4)), rng.random(4)
-    shape, p, step = free(m, rng), parameters(m, rng), 1e-6
+    m, rows, step = 6, 4, 1e-6
+    for _ in range(5):
+        X, y, shape, p = rng.normal(size=(m, rows)), rng.random(rows), free(m, rng), parameters(m, rng)
+        objective = Objective(shape, range(m), X, y, calibrated=calibrated)
+        found = objective.signals(p)
+        assert (found.loss, found.gradient.tolist()) == (objective(p)[0], objective(p)[1].tolist())
+        q = parts(p)
+        for cut in range(2 * m - 1):
 
-    def loss(table):
-        return Objective(shape, range(m), table, y, learned=False, calibrated=calibrated)(p)[0]
+            def loss(truths, cut=cut, q=q, y=y, shape=shape, found=found):
+                values = {**dict(enumerate(found.truths[:m])), cut: truths}
+                for j, (a, b, w, andness) in enumerate(zip(*shape, q.weight, q.andness, strict=True)):
+                    values.setdefault(m + j, gcd.gcd([values[a], values[b]], [w, 1 - w], andness))
+                z = values[2 * m - 2]
+                prob = 1 / (1 + np.exp(-q.link[0] * (z - q.link[1]))) if calibrated else z
+                return -np.mean(y * np.log(prob) + (1 - y) * np.log(1 - prob))
 
-    slopes = Objective(shape, range(m), X, y, learned=False, calibrated=calibrated).signals(p).slopes
-    for i, row in np.ndindex(m, 4):
-        up, down = X.copy(), X.copy()
-        up[i, row] += step
-        down[i, row] -= step
-        assert slopes[i, row] == pytest.approx((loss(up) - loss(down)) / (2 * step), rel=1e-5, abs=1e-8)
+            for row in range(rows):
+                move = np.eye(rows)[row] * np.minimum(step, found.truths[cut] * (1 - found.truths[cut]) * step * 4)
+                change = (loss(found.truths[cut] + move) - loss(found.truths[cut] - move)) / (2 * move[row])
+                assert found.slopes[cut, row] == pytest.approx(change, rel=1e-4, abs=1e-5)
+
+
+def test_leaves_may_be_learned_or_given_each():
+    rng = np.random.default_rng(9)
+    m, which = 4, np.array([True, False, True, False])
+    X = np.where(which[:, None], rng.normal(size=(m, 30)), rng.random((m, 30)))
+    objective, p = Objective(balanced(m), range(m), X, rng.random(30), learned=which), parameters(m, rng)
+    steps = np.eye(len(p)) * 1e-6
+    assert_gradient(objective, p, [(objective(p + step)[0] - objective(p - step)[0]) / 2e-6 for step in steps])
+
+
+def test_a_disjunction_of_conjunctions_stays_exact_when_all_is_false():
+    """D(C(a, b), C(c, d)): the truth of each conjunction is far below what 1 - truth can show."""
+    p = np.array([3.0] * 4 + [0.0] * 4 + [0.5] * 3 + [1.0, 1.0, 0.0] + [1.0, 0.5])
+    for x in (-4.0, -9.0, -12.0, -60.0):
+        X, y = np.full((4, 1), x), [0.3]
+        objective = Objective(balanced(4), range(4), X, y, calibrated=False)
+        settings = {"learned": True, "calibrated": False, "exact": False, "penalty": 0.0, "amplifier": 1.0}
+        with reference.mp.workdps(reference.DIGITS):
+            point = [reference.mp.mpf(float(v)) for v in p]
+            expected = float(reference.loss(point, balanced(4), range(4), X, y, [1.0], **settings))
+        assert objective(p)[0] == pytest.approx(expected, rel=1e-12)
+        assert_gradient(objective, p, reference.gradient(p, balanced(4), range(4), X, y, [1.0], **settings))
+
+
+def test_no_gradient_explodes_on_ordinary_data():
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        X, y = rng.normal(0, 3, (5, 20)), rng.integers(0, 2, 20)
+        p = np.r_[rng.normal(0, 3, 5), rng.normal(0, 1, 5), rng.uniform(0.1, 0.9, 4), rng.uniform(-1, 2, 4), 5, 0.5]
+        assert np.abs(Objective(balanced(5), range(5), X, y)(p)[1]).max() < 1000
 
 
 def test_loss_is_the_papers():
@@ -179,13 +230,30 @@ def test_threads_with_an_objective_each_do_not_disturb_each_other():
         ({"y": [0, 1, 2]}, r"y in \[0, 1\]"),
         ({"sample_weight": [0, 0, 0]}, "not all 0"),
         ({"sample_weight": [1, -1, 1]}, "not negative"),
-        ({"X": np.full((2, 3), 7.0), "learned": False}, "X must hold truths"),
+        ({"X": np.full((2, 3), 7.0), "learned": False}, "fixed criteria must hold truths"),
+        ({"X": np.full((2, 3), 7.0), "learned": [True, False]}, "fixed criteria must hold truths"),
+        ({"y": []}, "at least one row"),
+        ({"y": [[0, 1, 1]]}, "y must be one column"),
     ],
 )
 def test_bad_arguments_are_refused(change, message):
     good = {"shape": left_chain(2), "columns": [0, 1], "X": np.zeros((2, 3)), "y": [0, 1, 1]}
     with pytest.raises(ValueError, match=message):
         Objective(**(good | change))
+
+
+def test_a_second_process_finds_the_compiled_code(tmp_path):
+    script = """
+import numpy as np
+from baconlogic import kernel
+kernel.Objective(kernel.left_chain(2), [0, 1], np.zeros((2, 3)), [0, 1, 1])(np.ones(8) / 2)
+stats = kernel.loss_gradient.stats
+print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+    command = [sys.executable, "-c", script]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    runs = [subprocess.run(command, check=True, capture_output=True, text=True, env=environment) for _ in range(2)]
+    assert [run.stdout.split() for run in runs] == [["0", "1"], ["1", "0"]]
 
 
 def test_a_wrong_number_of_parameters_is_refused():

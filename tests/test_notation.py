@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +32,12 @@ def test_the_papers_breast_cancer_tree():
         ("0.83(a, b)", Gate(["a", "b"], 0.83)),
         ("-.25 ( a,b )", Gate(["a", "b"], -0.25)),
         ("1e-1(a, b)", Gate(["a", "b"], 0.1)),
-        ("HC+(a: 3, b: 1)", Gate(["a", "b"], "HC+", [0.75, 0.25])),
+        ("HC+(a: 75%, b: 25%)", Gate(["a", "b"], "HC+", [0.75, 0.25])),
+        ("HC(a: 75, b: 25)", Gate(["a", "b"], "HC", [0.75, 0.25])),
+        ("not (a)", Not("a")),
+        ("(SC((a), not (not b)))", Gate(["a", Not(Not("b"))], "SC")),
+        ("size = (SC(a, b))", Gate(["a", "b"], "SC", name="size")),
+        ("x[1 at 25, 0 at 12]", Leaf("x", Ramp([(12, 0), (25, 1)]))),
         ("exact SC-(a, not b)", Gate(["a", Not("b")], "SC-", None, "exact")),
         ("SC(A, C)", Gate(["A", "C"], "SC")),
         ("big = not size = SC(a, b)", Not(Gate(["a", "b"], "SC", name="size"), name="big")),
@@ -51,17 +58,21 @@ def test_what_a_person_types(text, node):
     ("text", "problem", "column"),
     [
         ("", "a tree needs at least one leaf", 1),
-        ("  \n", "a tree needs at least one leaf", 4),
-        ("SC(a b)", "expected ':', ',' or ')'", 6),
-        ("SC(a, b", "expected ':', ',' or ')'", 8),
+        ("   ", "a tree needs at least one leaf", 4),
+        ("SC(a b)", "expected ',' or ')'; a name that is not one plain word stands in double quotes", 6),
+        ("SC(debt/income, b)", "a name that is not one plain word stands in double quotes", 8),
+        ("SC(a, b", "expected ',' or ')'", 8),
+        ("SC('a', b)", "put the name between straight double quotes", 4),
+        ("(a, b)", "expected ')'", 3),
         ("SC(a, )", "expected a feature", 7),
         ("SC(a: x, b)", "expected a weight, a number", 7),
         ("SC(a: 0, b: 1)", "a weight must be a positive number, got 0.0", 1),
         ("SC(a: -1, b: 1)", "a weight must be a positive number, got -1.0", 1),
-        ("SC(a: .5, b)", "every input of this gate a weight, or none", 1),
+        ("SC(a: .5, b)", "every input of this gate a weight, or none", 12),
         ("SC(a)", "a gate combines two or more inputs, got 1", 1),
         ("XYZ(a, b)", "unknown code 'XYZ'", 1),
-        ("sc(a, b)", "unknown code 'sc'", 1),
+        ("sc(a, b)", "unknown code 'sc'; did you mean SC?", 1),
+        ("AND(a, b)", "unknown code 'AND'; did you mean HC?", 1),
         ("exact XYZ(a, b)", "unknown code 'XYZ'", 7),
         ("other SC(a, b)", "unknown aggregator 'other'", 1),
         ("2.4(a, b)", "andness must be in [-1, 2], got 2.4; use 2 for the drastic conjunction", 1),
@@ -81,7 +92,8 @@ def test_what_a_person_types(text, node):
         ("x[0 at 1, 1 at 2, unit mm]", "the unit in double quotes", 24),
         ("x[1 if 2.5]", "expected a category", 8),
         ("x[1 if red]", "expected a category", 8),
-        ('"open', "expected a feature", 1),
+        ('"open', "between straight double quotes", 1),
+        ("SC(a: 0.6, b: 0.5)", "weights must sum to 1, or to 100 as percentages, got 1.1", 1),
         ('"bad \\q escape"', "an escape that is not valid", 1),
         ('"\\ud800"', "holds a character that no file can store", 1),
     ],
@@ -97,11 +109,29 @@ def test_errors_say_what_is_wrong_and_point_at_the_place(text, problem, column):
     assert mark.strip() == "^"
 
 
-def test_the_mark_stands_under_the_place():
+@pytest.mark.parametrize("text", ["HHC(" + "a: 1, " * 30 + "b 2)", "HC(a,\n   b,\n   SC(c, d 2),\n   e)"])
+def test_the_mark_stands_under_the_place(text):
     with pytest.raises(FormulaError) as caught:
-        Tree.parse("HHC(" + "a: 1, " * 30 + "b 2)")
+        Tree.parse(text)
     _, shown, mark = str(caught.value).splitlines()
-    assert shown[mark.index("^") :] == "2)"
+    assert shown[mark.index("^")] == "2"
+
+
+def test_a_formula_of_several_lines_is_pointed_into_by_line():
+    with pytest.raises(FormulaError, match=r"\(line 3, column 12\)"):
+        Tree.parse("HC(a,\n   b,\n   SC(c, d 2),\n   e)")
+
+
+def test_only_text_is_a_formula():
+    with pytest.raises(TypeError, match="a formula is text, got NoneType"):
+        Tree.parse(None)
+
+
+def test_a_long_number_is_refused_quickly():
+    start = time.perf_counter()
+    with pytest.raises(FormulaError):
+        Tree.parse("1" * 100_000)
+    assert time.perf_counter() - start < 5  # it took minutes when the pattern could backtrack
 
 
 @given(st.text(alphabet='abSC()[]:,=. "\\0123-+not atif\n', max_size=40))

@@ -5,14 +5,19 @@ Arrays and mappings need numpy alone; data frames of any library go through narw
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 
@@ -21,6 +26,14 @@ class Columns:
 
     def __init__(self, X: Any, names: Sequence[str] | None = None) -> None:
         self._named = True
+        self._get_objects: Callable[[str], NDArray[Any]] | None = None  # when it differs from numbers: large integers
+        if isinstance(X, np.ma.MaskedArray):
+            masked, X = np.ma.getmaskarray(X), np.array(X.data, dtype=object)
+            X[masked] = None
+        if names is not None and not isinstance(X, np.ndarray | Sequence):
+            raise TypeError("columns=[...] names the columns of an array; this table has names already")
+        if isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
+            X = {name: [row.get(name) for row in X] for name in dict.fromkeys(key for row in X for key in row)}
         if isinstance(X, Mapping):
             self._read_mapping(X)
         elif isinstance(X, np.ndarray | Sequence):
@@ -33,6 +46,9 @@ class Columns:
 
     def _read_mapping(self, X: Mapping[str, Any]) -> None:
         columns = {name: np.atleast_1d(_as_array(values)) for name, values in X.items()}
+        for name, column in columns.items():
+            if column.ndim > 1:
+                raise ValueError(f"column {name!r} has {column.ndim} dimensions, expected one value a row")
         self.names = list(columns)
         lengths = {len(column) for column in columns.values()} or {0}
         if len(lengths) > 1:
@@ -58,15 +74,20 @@ class Columns:
             frame = nw.from_native(X, eager_only=True)
         except TypeError:
             raise TypeError(
-                f"expected a data frame, an array or a mapping of names to columns, got {type(X).__name__}"
+                f"expected a data frame, an array or a mapping of names to columns, got {type(X).__name__}; one row of "
+                "a frame is df.iloc[[0]], a lazy frame needs collect()"
             ) from None
+        except nw.exceptions.DuplicateError:
+            raise ValueError("two columns of the table have the same name; rename one of them") from None
         self.names = list(frame.columns)
         self.rows = len(frame)
         self._get = lambda name: _from_series(frame.get_column(name))
+        self._get_objects = lambda name: _as_objects(frame.get_column(name))
 
     def require(self, features: Sequence[str]) -> None:
         """Refuse a table that lacks one of the features."""
-        lacking = [feature for feature in features if feature not in set(self.names)]
+        present = set(self.names)
+        lacking = [feature for feature in features if feature not in present]
         if not lacking:
             return
         listed = ", ".join(repr(name) for name in lacking[:10])
@@ -74,8 +95,10 @@ class Columns:
             raise ValueError(
                 f"the array's columns have no names, so {listed} cannot be found; pass columns=[...] or a data frame"
             )
-        close = difflib.get_close_matches(lacking[0], [str(name) for name in self.names], n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"the table has {_shortened(self.names)}"
+        plain = {str(name).lower(): str(name) for name in self.names}
+        close = [difflib.get_close_matches(name.lower(), plain, n=1) for name in lacking[:10]]
+        meant = [repr(plain[found[0]]) for found in close if found]
+        hint = f"did you mean {', '.join(meant)}?" if meant else f"the table has {_shortened(self.names)}"
         raise ValueError(f"missing column{'s' if len(lacking) > 1 else ''} {listed}; {hint}")
 
     def numbers(self, name: str) -> NDArray[np.float64]:
@@ -85,43 +108,59 @@ class Columns:
             return column
         if column.dtype.kind in "fiub":
             return column.astype(np.float64)
-        values = column.tolist()
-        for row, value in enumerate(values):
-            if not (_is_missing(value) or isinstance(value, int | float)):
-                raise ValueError(
-                    f"column {name!r}, row {row}: {value!r} is not a number; turn the column into numbers or give its "
-                    "leaf a table of categories"
-                )
-        return np.array([np.nan if _is_missing(value) else float(value) for value in values])
+        return np.array([_as_number(value, name, row) for row, value in enumerate(column)])
 
     def categories(self, name: str) -> NDArray[np.object_]:
         """Return a column as Python objects, missing values as None."""
-        values = self._get(name).tolist()
+        values = (self._get_objects or self._get)(name).tolist()
         column = np.empty(len(values), dtype=object)
-        column[:] = [None if _is_missing(value) else value for value in values]
+        column[:] = [_as_category(value) for value in values]
         return column
 
 
 def _as_array(values: Any) -> NDArray[Any]:
     """Return an array; values of several kinds stay what they are instead of all becoming text."""
-    array = np.asarray(values)
-    return array if array.dtype.kind in "fiubO" else np.asarray(values, dtype=object)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError("a table needs one value in each place, got lists of different lengths") from None
+    return array if array.dtype.kind in "fiubOMm" else np.asarray(values, dtype=object)
 
 
 def _from_series(series: Any) -> NDArray[Any]:
-    """Numbers and truth values as floats; anything else as objects, with None where the library has its own null."""
+    """Numbers and truth values as floats; anything else as objects."""
     import narwhals as nw
 
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    if series.dtype == nw.Decimal or not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
+        return _as_objects(series)
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _as_objects(series: Any) -> NDArray[Any]:
+    """Python objects, with None where the library has a null of its own."""
     null = series.is_null().to_list()
     column = np.empty(len(null), dtype=object)
     column[:] = [None if unknown else value for value, unknown in zip(series.to_list(), null, strict=True)]
     return column
 
 
+def _as_number(value: Any, name: str, row: int) -> float:
+    if _is_missing(value):
+        return np.nan
+    if isinstance(value, Real | Decimal | np.bool_):
+        with contextlib.suppress(OverflowError):
+            return float(value)
+    raise ValueError(f"column {name!r}, row {row}: {value!r:.60} is not a number, and its criterion needs numbers")
+
+
+def _as_category(value: Any) -> Any:
+    if _is_missing(value):
+        return None
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value != value)
+    return value is None or (isinstance(value, Real | Decimal) and value != value)
 
 
 def _shortened(names: Sequence[Any]) -> str:

@@ -13,12 +13,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Hashable
 from dataclasses import dataclass
-from itertools import pairwise
-from numbers import Real
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+
+from baconlogic.checking import check_finite, check_text, check_truth, pairs_of, quantiles_of
+from baconlogic.wording import degree, listed, number, numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -26,13 +30,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Category = str | int | bool
 
-UNSTATED = "a value is missing and no truth for missing values is stated; fill it or state one, e.g. name[missing 0.5]"
+UNSTATED = (
+    "the value is missing and no truth for missing values is stated; add `missing 0.5` to the criterion's brackets, "
+    "fill the value in, or ask bounds() for the range"
+)
 
 
 @dataclass(frozen=True)
 class Criterion(ABC):
     """What all criteria share."""
 
+    kind: ClassVar[str]  # its name in files
     categorical: ClassVar[bool] = False
     missing: float | None = None
 
@@ -71,13 +79,22 @@ class Criterion(ABC):
             object.__setattr__(self, name, value)
 
     def _when_missing(self) -> str:
-        return "" if self.missing is None else f"; {_degree(self.missing)} when missing"
+        return "" if self.missing is None else f"; {degree(self.missing)} when missing"
 
 
 class Numeric(Criterion):
     """A criterion over a column of numbers. `domain`: what an unknown value may be."""
 
     domain: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+    unit: str = ""
+
+    def _in_unit(self) -> str:
+        return f" {self.unit}" if self.unit else ""
+
+    @property
+    @abstractmethod
+    def bends(self) -> tuple[float, ...]:
+        """Raw values between which truth is monotone; below the first and above the last it is constant."""
 
     @abstractmethod
     def known(self, values: Floats) -> Floats:
@@ -106,17 +123,23 @@ class Numeric(Criterion):
 class Given(Numeric):
     """The column holds degrees of truth already."""
 
+    kind: ClassVar[str] = "given"
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def __init__(self, missing: float | None = None) -> None:
         self._set(missing)
+
+    @property
+    def bends(self) -> tuple[float, ...]:
+        """0 and 1: nothing lies outside."""
+        return self.domain
 
     def known(self, values: Floats) -> Floats:
         """Return the values themselves."""
         outside = (values < 0.0) | (values > 1.0)
         if outside.any():
             raise ValueError(
-                f"{values[outside][0]:g} is not a degree of truth in [0, 1]; give the leaf a criterion, "
+                f"{float(values[outside][0])!r} is not a degree of truth in [0, 1]; give the leaf a criterion, "
                 "e.g. name[0 at 10, 1 at 20]"
             )
         return np.array(values, dtype=float)
@@ -140,20 +163,22 @@ class Given(Numeric):
 class Ramp(Numeric):
     """Straight lines between breakpoints, e.g. Ramp([(12, 0), (25, 1)]): not true below 12, fully true above 25."""
 
+    kind: ClassVar[str] = "ramp"
     points: tuple[tuple[float, float], ...] = ()  # (raw value, truth), raw values increasing
     unit: str = ""
 
     def __init__(self, points: Any, missing: float | None = None, unit: str = "") -> None:
-        pairs = tuple((float(x), float(t)) for x, t in points)
-        self._set(missing, points=pairs, unit=unit)
+        pairs = sorted(pairs_of(points, "breakpoints", "(value, truth), e.g. [(12, 0), (25, 1)]"))
+        for x, t in pairs:
+            check_finite(x, "a breakpoint")
+            check_truth(t, f"the truth at {number(x)}")
+        check_text(unit, "a unit", empty=True)
+        self._set(missing, points=tuple((float(x), float(t)) for x, t in pairs), unit=unit)
         if len(pairs) < 2:
             raise ValueError(f"a ramp needs two or more breakpoints, got {len(pairs)}")
-        for x, t in pairs:
-            _check_finite(x, "a breakpoint")
-            check_truth(t, f"the truth at {x:g}")
-        steps = [b[0] - a[0] for a, b in pairwise(pairs)]
-        if not all(step > 0.0 and math.isfinite(step) and math.isfinite(1.0 / step) for step in steps):
-            raise ValueError(f"breakpoints must increase, got {', '.join(f'{x:g}' for x, _ in pairs)}")
+        for (a, _), (b, _) in pairwise(self.points):
+            if not (b > a and math.isfinite(1.0 / (b - a))):
+                raise ValueError(f"two breakpoints are at the same value, {number(b)}; set them apart")
         if len(set(self._truths)) == 1:
             raise ValueError(f"a ramp must rise or fall, but it is {self._truths[0]:g} everywhere")
 
@@ -167,7 +192,7 @@ class Ramp(Numeric):
         cls, values: ArrayLike, *, rising: bool = True, low: float = 0.05, high: float = 0.95, **rest: Any
     ) -> Self:
         """Return the ramp between two quantiles of a column, so that outliers do not squeeze the rest."""
-        start, end, _ = _quantiles(values, low, high)
+        start, end, _ = quantiles_of(values, low, high)
         return cls.between(start, end, **rest) if rising else cls.between(end, start, **rest)
 
     @classmethod
@@ -182,6 +207,11 @@ class Ramp(Numeric):
     @property
     def _truths(self) -> list[float]:
         return [t for _, t in self.points]
+
+    @property
+    def bends(self) -> tuple[float, ...]:
+        """The breakpoints."""
+        return tuple(self._values)
 
     def known(self, values: Floats) -> Floats:
         """Interpolate between the breakpoints."""
@@ -230,31 +260,40 @@ class Ramp(Numeric):
         return found[0]
 
     def words(self, feature: str) -> str:
-        """Say the breakpoints, and half-way between two of them."""
-        unit = f" {self.unit}" if self.unit else ""
-        if len(self.points) == 2 and self.range == (0.0, 1.0):
-            (x0, t0), (x1, t1) = self.points
-            size, half = ("large" if self.rising else "small"), self.inverse(0.5)
-            said = f"{_degree(t0)} below {number(x0)}, half true at {number(half)}, {_degree(t1)} above {number(x1)}"
-        else:
-            size = {True: "large", False: "small", None: "right"}[self.rising]
-            said = ", ".join(f"{_degree(t)} at {number(x)}" for x, t in self.points)
-        return f"{feature} is {size}: {said}{unit}{self._when_missing()}"
+        """Say each level and where it holds, and half-way when there are but two."""
+        points = list(self.points)
+        if len(points) == 2 and self.range == (0.0, 1.0):
+            points.insert(1, (self.inverse(0.5), 0.5))
+        shown = dict(zip((x for x, _ in points), numbers([x for x, _ in points]), strict=True))
+        levels = [(t, [shown[x] for x, _ in group]) for t, group in groupby(points, key=lambda point: point[1])]
+        places = [f"at {at[0]}" if len(at) == 1 else f"from {at[0]} to {at[-1]}" for _, at in levels]
+        places[0], places[-1] = f"below {levels[0][1][-1]}", f"above {levels[-1][1][0]}"
+        said = ", ".join(f"{degree(t)} {place}" for (t, _), place in zip(levels, places, strict=True))
+        return f"{feature} {self._kind()}: {said}{self._in_unit()}{self._when_missing()}"
+
+    def _kind(self) -> str:
+        if self.rising is not None:
+            return "is large" if self.rising else "is small"
+        top = self._truths.index(max(self._truths))
+        rises, falls = self._truths[: top + 1], self._truths[top:]
+        return "is in range" if rises == sorted(rises) and falls == sorted(falls, reverse=True) else "fits"
 
 
 @dataclass(frozen=True)
 class Sigmoid(Numeric):
     """Half true at `centre`, rising with `slope` (falling when it is negative)."""
 
+    kind: ClassVar[str] = "sigmoid"
     centre: float = 0.0
     slope: float = 1.0
     unit: str = ""
 
     def __init__(self, centre: float, slope: float, missing: float | None = None, unit: str = "") -> None:
-        _check_finite(centre, "the centre of a sigmoid")
-        _check_finite(slope, "the slope of a sigmoid")
+        check_finite(centre, "the centre of a sigmoid")
+        check_finite(slope, "the slope of a sigmoid")
         if slope == 0.0:
             raise ValueError("the slope of a sigmoid must not be 0: it would be half true everywhere")
+        check_text(unit, "a unit", empty=True)
         self._set(missing, centre=float(centre), slope=float(slope), unit=unit)
 
     @classmethod
@@ -262,9 +301,17 @@ class Sigmoid(Numeric):
         cls, values: ArrayLike, *, rising: bool = True, low: float = 0.05, high: float = 0.95, **rest: Any
     ) -> Self:
         """Return the sigmoid that is half true at the median and spans 5% to 95% of truth between two quantiles."""
-        start, end, middle = _quantiles(values, low, high)
+        start, end, middle = quantiles_of(values, low, high)
         slope = 2.0 * math.log(19.0) / (end - start)
         return cls(middle, slope if rising else -slope, **rest)
+
+    @property
+    def bends(self) -> tuple[float, ...]:
+        """The centre, and marks on both sides of it; beyond the last it is 0 or 1 to the last bit."""
+        below, above = math.nextafter(self.centre, -math.inf), math.nextafter(self.centre, math.inf)
+        reaches = [min(distance / abs(self.slope), 1e300) for distance in (1.0, 2.0, 4.0, 8.0, 20.0, 800.0)]
+        left = [min(self.centre - reach, below) for reach in reversed(reaches)]
+        return (*left, self.centre, *(max(self.centre + reach, above) for reach in reaches))
 
     def known(self, values: Floats) -> Floats:
         """Evaluate the logistic curve."""
@@ -284,29 +331,35 @@ class Sigmoid(Numeric):
         return self.centre + (math.log(truth) - math.log1p(-truth)) / self.slope
 
     def words(self, feature: str) -> str:
-        """Say where it is half true, and nearly true or nearly false."""
-        at = sorted((self.inverse(t), t) for t in (0.05, 0.5, 0.95))
-        said = ", ".join(f"{_degree(t)} at {number(x)}" for x, t in at)
-        unit = f" {self.unit}" if self.unit else ""
-        return f"{feature} is {'large' if self.rising else 'small'}: {said}{unit}{self._when_missing()}"
+        """Say where it is half true and where nearly true."""
+        at = sorted((self.inverse(t), t) for t in (0.5, 0.95))
+        shown = numbers([x for x, _ in at])
+        said = ", ".join(f"{degree(t)} at {text}" for (_, t), text in zip(at, shown, strict=True))
+        return f"{feature} is {'large' if self.rising else 'small'}: {said}{self._in_unit()}{self._when_missing()}"
 
 
 @dataclass(frozen=True)
 class Table(Criterion):
     """A truth for each category, and one for any `other`; without it a category not in the table is an error."""
 
+    kind: ClassVar[str] = "table"
     categorical: ClassVar[bool] = True
     truths: tuple[tuple[Category, float], ...] = ()
     other: float | None = None
 
     def __init__(self, truths: Any, other: float | None = None, missing: float | None = None) -> None:
-        pairs = tuple(truths.items() if isinstance(truths, dict) else truths)
+        pairs = pairs_of(truths, "truths", '(category, truth), e.g. {"red": 1, "blue": 0.4}')
         for category, truth in pairs:
-            if not isinstance(category, str | int):
+            if isinstance(category, str):
+                check_text(f"{category}.", "a category")
+            elif not isinstance(category, int):
                 raise TypeError(f"a category must be text, a whole number or true/false, got {category!r}")
             check_truth(truth, f"the truth of {category!r}")
-        if not pairs or len({category for category, _ in pairs}) < len(pairs):
-            raise ValueError("a table needs at least one category, and each only once")
+        if not pairs:
+            raise ValueError("a table needs at least one category")
+        twice = [category for category, times in Counter(c for c, _ in pairs).items() if times > 1]
+        if twice:
+            raise ValueError(f"the category {twice[0]!r} is given twice")
         if other is not None:
             check_truth(other, "the truth of other categories")
             other = float(other)
@@ -314,15 +367,25 @@ class Table(Criterion):
 
     def truth(self, values: NDArray[Any]) -> Floats:
         """Return the truth of each category."""
-        listed = dict(self.truths)
-        truths = [self.missing if v is None else listed.get(v, self.other) for v in values.tolist()]
-        if None in truths:
-            value = values[truths.index(None)]
-            if value is None:
-                raise ValueError(UNSTATED)
-            first = ", ".join(repr(c) for c in list(listed)[:5]) + (", ..." if len(listed) > 5 else "")
-            raise ValueError(f"category {value!r} is not in the table ({first}); add it, or state `other`")
+        known: dict[Any, float] = dict(self.truths)
+        text = {isinstance(category, str) for category in known}
+        truths: list[float | None] = []
+        for v in values.tolist():
+            if not isinstance(v, Hashable):
+                raise ValueError(f"{v!r:.60} cannot be a category")  # noqa: TRY004
+            found = self.missing if v is None else known.get(v, self.other)
+            if found is None or (v not in known and v is not None and isinstance(v, str) not in text):
+                raise ValueError(self._refusal(v))
+            truths.append(found)
         return np.array(truths, dtype=float)
+
+    def _refusal(self, value: Any) -> str:
+        first = ", ".join(repr(category) for category, _ in self.truths[:5]) + (", ..." if len(self.truths) > 5 else "")
+        if value is None:
+            return UNSTATED
+        if self.other is None:
+            return f"the category {value!r} is not in the table ({first}); add it, or state `other`"
+        return f"{value!r} is of another kind than the table's categories ({first}); is this the right column?"
 
     @property
     def range(self) -> tuple[float, float]:
@@ -341,45 +404,9 @@ class Table(Criterion):
         return tuple(category for category, t in self.truths if t >= truth)
 
     def words(self, feature: str) -> str:
-        """Say the truth of each category."""
-        said = [f"{_degree(t)} for {category}" for category, t in self.truths]
+        """Say the categories of each degree of truth."""
+        degrees = dict.fromkeys(t for _, t in self.truths)
+        said = [f"{degree(t)} for {listed([repr(c) for c, own in self.truths if own == t])}" for t in degrees]
         if self.other is not None:
-            said.append(f"{_degree(self.other)} for anything else")
+            said.append(f"{degree(self.other)} for anything else")
         return f"{feature} fits: {', '.join(said)}{self._when_missing()}"
-
-
-def number(value: float) -> str:
-    """Write a number for people: about four digits, never a power of ten where plain digits will do."""
-    return f"{value:.0f}" if 1000.0 <= abs(value) < 1e15 else f"{value:.4g}"
-
-
-def _degree(truth: float) -> str:
-    named = {0.0: "not true", 0.5: "half true", 1.0: "fully true"}
-    return named.get(truth, f"{100.0 * truth:.3g}% true")
-
-
-def check_truth(value: Any, what: str) -> None:
-    """Refuse what is not a degree of truth."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
-        raise ValueError(f"{what} must be in [0, 1], got {value!r}")
-
-
-def _check_finite(value: Any, what: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not abs(float(value)) <= 1e300:
-        raise ValueError(f"{what} must be a finite number, got {value!r}")
-
-
-def _quantiles(values: ArrayLike, low: float, high: float) -> tuple[float, float, float]:
-    """Return the quantiles `low` and `high` of the known values and their median; the extremes when those coincide."""
-    column = np.asarray(values, dtype=float).ravel()
-    known = column[~np.isnan(column)]
-    if known.size == 0:
-        raise ValueError("the column is empty or all missing; a criterion needs values to be built from")
-    if np.isinf(known).any():
-        raise ValueError("the column holds an infinite value; replace it before a criterion is built from it")
-    start, middle, end = (float(q) for q in np.quantile(known, (low, 0.5, high)))
-    if start == end:
-        start, end = float(known.min()), float(known.max())
-    if start == end:
-        raise ValueError(f"the column is constant ({start:g} in every row); no criterion can be built from it")
-    return start, end, middle

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from baconlogic.criteria import Given
 from baconlogic.nodes import Gate, Leaf, Node, Not
+from baconlogic.wording import percent
 
 
 def draw(root: Node) -> str:
@@ -12,8 +13,10 @@ def draw(root: Node) -> str:
     waiting: list[tuple[Node, str, str, str]] = [(root, "", "", "")]  # node, first prefix, prefix below, weight
     while waiting:
         node, first, below, weight = waiting.pop()
-        lines.append(f"{first}{weight}{say(node)}")
-        shares = [f"{share:.2f}  " for share in node.weights] if isinstance(node, Gate) else [""]
+        lines.append(f"{first}{weight}{_one_line(say(node))}")
+        if isinstance(node, Not) and isinstance(node.input, Leaf):
+            continue  # said in one line with its leaf
+        shares = [f"{percent(share)}  " for share in node.weights] if isinstance(node, Gate) else [""]
         last = len(node.children) - 1
         waiting.extend(
             (child, below + ("└─ " if i == last else "├─ "), below + ("   " if i == last else "│  "), shares[i])
@@ -22,13 +25,19 @@ def draw(root: Node) -> str:
     return "\n".join(lines)
 
 
+def _one_line(text: str) -> str:
+    """Spell out what would break the line or drive the terminal."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def say(node: Node) -> str:
-    """Say one node without its inputs."""
+    """Say one node: a gate without its inputs, a negated leaf with its leaf."""
     name = f"{node.name}: " if node.name else ""
     if isinstance(node, Gate):
-        rule = "" if node.aggregator == "gcd" else f" ({node.aggregator})"
-        return f"{name}{node.level.code} {node.andness:.2f}{rule}, {node.level.words}"
-    if isinstance(node, Leaf):
-        return name + (node.feature if node.criterion == Given() else node.criterion.words(node.feature))
-    assert isinstance(node, Not)  # noqa: S101
-    return f"{name}not"
+        rule = "" if node.aggregator == "gcd" else f" {node.aggregator}"
+        return f"{name}{node.level.phrase} ({node.level.code}, andness {node.andness:.2f}{rule})"
+    if isinstance(node, Not):
+        return f"{name}not ({say(node.input)})" if isinstance(node.input, Leaf) else f"{name}not"
+    assert isinstance(node, Leaf)  # noqa: S101
+    given = node.criterion == Given()
+    return name + (f"{node.feature} (a degree of truth)" if given else node.criterion.words(node.feature))

@@ -1,54 +1,21 @@
 """exp and log that a compiler can vectorise: branch-free, in plain arithmetic, exact to about 3e-16 relative.
 
 A call to the C library runs one value at a time. Here the exponent bits are handled as an integer and a polynomial
-does the rest, so a loop over rows becomes vector code. Compile callers with COMPILE; these two keep their own,
-stricter flags, because reassociation would undo the rounding trick (adding and taking away 1.5 * 2**52).
+does the rest, so a loop over rows becomes vector code. None of these may be reassociated, whatever their callers are:
+it would undo the rounding trick (adding and taking away 1.5 * 2**52).
 """
 
 from __future__ import annotations
 
-import contextlib
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
-
-import numba
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    F = TypeVar("F", bound=Callable[..., Any])
+from baconlogic.compiling import compiled
 
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # ln 2 in two parts
 _PER_LN2 = 1.4426950408889634
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it leaves the nearest whole number in the low bits
 _HALF_SQRT2 = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2): mantissas are taken between it and sqrt(2)
 _BIAS = 1023 << 52
-
-
-_SHARED = ("gcd.py", "elementary.py", "loops.py", "kernel.py")  # compiled code that other files' compiled code contains
-
-
-def _forget_stale_code() -> None:
-    """Drop cached machine code that may contain older versions of these: numba looks at the file of a caller only."""
-    here = Path(__file__).parent
-    newest = max((here / name).stat().st_mtime for name in _SHARED)
-    for index in here.rglob("*.nbi"):
-        with contextlib.suppress(OSError):  # installed read-only, or gone already
-            if index.stat().st_mtime < newest:
-                index.unlink()
-
-
-_forget_stale_code()
-
-
-def compiled(*, reassociate: bool) -> Callable[[F], F]:
-    """Return the decorator for loops over rows: cached on disk, free of the GIL, numpy's rules for division.
-
-    Sums over rows vectorise only when they may be reassociated; code that must see 0, infinities and NaN must not be.
-    """
-    flags = True if reassociate else {"nsz", "contract", "arcp"}
-    return cast("Callable[[F], F]", numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags))
 
 
 @compiled(reassociate=False)

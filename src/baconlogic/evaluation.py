@@ -1,7 +1,7 @@
 """What a tree says about rows: the degree of truth of every node, block by block.
 
 A block of rows stays in the cache while it passes through the whole tree. From COMPILED_ROWS on, and where numba is
-installed, the two expensive steps (gates and sigmoids) run compiled; the results agree to about 1e-15.
+installed, gates, sigmoids and ramps run compiled; the results agree to about 1e-15.
 """
 
 from __future__ import annotations
@@ -29,14 +29,16 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 COMPILED_ROWS = 100_000
-NUMPY_BLOCK, COMPILED_BLOCK = 8192, 65536  # long blocks keep threads from waiting for each other between steps
+NUMPY_BLOCK = 8192
+COMPILED_BLOCK = 65536  # long, so that threads do not wait for each other between steps; shorter for a large tree
 
 
 def truths(root: Node, table: Columns, n_jobs: int = 1, *, every_node: bool = False) -> Floats:
     """Return the root's truth of each row, (rows,), or that of every node in the order of `flatten`, (nodes, rows)."""
     order = flatten(root)
     raw = raw_columns((node for node, _ in order), table)
-    block, leaf_truth, combine = _operations(table.rows)
+    longest, leaf_truth, combine = _operations(table.rows)
+    block = min(longest, max(4096, 4_000_000 // len(order)))
     gates = [
         (np.array(below), np.array(node.weights)[:, None], node.coefficients) if isinstance(node, Gate) else None
         for node, below in order
@@ -114,7 +116,7 @@ def _naming(leaf: Leaf, column: NDArray[Any], start: int) -> Iterator[None]:
     try:
         yield
     except ValueError as problem:
-        row = next(i for i in range(len(column)) if _fails(leaf.criterion, column[i : i + 1]))
+        row = next((i for i in range(len(column)) if _fails(leaf.criterion, column[i : i + 1])), 0)
         raise ValueError(f"column {leaf.feature!r}, row {start + row}: {problem}") from None
 
 

@@ -45,7 +45,15 @@ def schema() -> dict[str, Any]:
 
 def to_document(root: Node) -> dict[str, Any]:
     """Return a tree as plain data, ready for JSON."""
-    return {"format": FORMAT, "version": VERSION, "tree": {"nodes": [_write(*entry) for entry in flatten(root)]}}
+    return {"format": FORMAT, "version": VERSION, "tree": write_tree(root)}
+
+
+def write_tree(root: Node) -> dict[str, Any]:
+    """Return the part of a document that is one tree."""
+    order = flatten(root)
+    if len(order) > MOST_NODES:
+        raise ValueError(f"a file holds trees of at most {MOST_NODES} nodes, got {len(order)}")
+    return {"nodes": [_write(*entry) for entry in order]}
 
 
 def _write(node: Node, below: tuple[int, ...]) -> dict[str, Any]:
@@ -59,7 +67,7 @@ def _write(node: Node, below: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _write_criterion(criterion: Criterion) -> dict[str, Any]:
-    said: dict[str, Any] = {"kind": type(criterion).__name__.lower()}
+    said: dict[str, Any] = {"kind": criterion.kind}
     if isinstance(criterion, Ramp):
         said["points"] = [list(point) for point in criterion.points]
     elif isinstance(criterion, Sigmoid):
@@ -72,21 +80,28 @@ def _write_criterion(criterion: Criterion) -> dict[str, Any]:
 
 def from_document(document: Any) -> Node:
     """Return the tree of a document, or raise ModelFormatError."""
-    fields = _fields(document, "document", {"format": _text, "version": _whole, "tree": _mapping}, {})
-    if fields["format"] != FORMAT:
-        raise ModelFormatError("format", f"expected {FORMAT!r}, got {fields['format']!r}")
-    if fields["version"] != VERSION:
-        raise ModelFormatError("version", f"this library reads version {VERSION}, the file has {fields['version']}")
-    entries = _fields(fields["tree"], "tree", {"nodes": _items}, {})["nodes"]
+    known = _mapping(document, "document")
+    if known.get("format") != FORMAT:
+        raise ModelFormatError("format", f"expected {FORMAT!r}, got {known.get('format')!r:.60}")
+    version = _whole(known.get("version"), "version")
+    if version != VERSION:
+        shown = version if abs(version) < 10**9 else "another"
+        raise ModelFormatError("version", f"this library reads version {VERSION}, the file has {shown}")
+    return _fields(document, "", {"format": _text, "version": _whole, "tree": read_tree}, {})["tree"]  # type: ignore[no-any-return]
+
+
+def read_tree(value: Any, place: str) -> Node:
+    """Return one tree of a document; `place` says where in the document it stands."""
+    entries = _fields(value, place, {"nodes": _items}, {})["nodes"]
     if not entries:
-        raise ModelFormatError("tree.nodes", "a tree needs at least one leaf")
+        raise ModelFormatError(f"{place}.nodes", "a tree needs at least one leaf")
     if len(entries) > MOST_NODES:
-        raise ModelFormatError("tree.nodes", f"at most {MOST_NODES} nodes are read, got {len(entries)}")
+        raise ModelFormatError(f"{place}.nodes", f"at most {MOST_NODES} nodes are read, got {len(entries)}")
     loose: dict[int, Node] = {}
     for position, entry in enumerate(entries):
-        loose[position] = _read_node(entry, f"tree.nodes[{position}]", position, loose)
+        loose[position] = _read_node(entry, f"{place}.nodes[{position}]", position, loose)
     if len(loose) > 1:
-        raise ModelFormatError(f"tree.nodes[{min(loose)}]", "no later node has this one as an input")
+        raise ModelFormatError(f"{place}.nodes[{min(loose)}]", "no later node has this one as an input")
     return loose.popitem()[1]
 
 
@@ -122,16 +137,18 @@ def _read_criterion(entry: Any, place: str) -> Criterion:
     kind = _text(_mapping(entry, place).get("kind"), f"{place}.kind")
     missing, unit = {"missing": _number}, {"unit": _text}
     shapes: dict[str, tuple[type[Criterion], dict[str, Any], dict[str, Any]]] = {
-        "given": (Given, {}, missing),
-        "ramp": (Ramp, {"points": _each(_pair(_number))}, missing | unit),
-        "sigmoid": (Sigmoid, {"centre": _number, "slope": _number}, missing | unit),
-        "table": (Table, {"truths": _each(_pair(_category))}, missing | {"other": _number}),
+        Given.kind: (Given, {}, missing),
+        Ramp.kind: (Ramp, {"points": _each(_pair(_number))}, missing | unit),
+        Sigmoid.kind: (Sigmoid, {"centre": _number, "slope": _number}, missing | unit),
+        Table.kind: (Table, {"truths": _each(_pair(_category))}, missing | {"other": _number}),
     }
     if kind not in shapes:
         raise ModelFormatError(f"{place}.kind", f"expected one of {', '.join(shapes)}, got {kind!r}")
     make, required, optional = shapes[kind]
     said = _fields(entry, place, {"kind": _text} | required, optional)
     del said["kind"]
+    if "points" in said and said["points"] != sorted(said["points"]):
+        raise ModelFormatError(f"{place}.points", "breakpoints must increase")
     return _made(place, lambda: make(**said))
 
 
@@ -147,14 +164,13 @@ def _made(place: str, make: Callable[[], T]) -> T:
 def _fields(entry: Any, place: str, required: dict[str, Any], optional: dict[str, Any]) -> dict[str, Any]:
     """Read a mapping with exactly these keys, each value by its own reader."""
     readers = required | optional
-    prefix = "" if place == "document" else f"{place}."
     for key in _mapping(entry, place):
         if key not in readers:
-            raise ModelFormatError(place, f"unknown entry {key!r}")
+            raise ModelFormatError(place or "document", f"unknown entry {key!r:.60}")
     for key in required:
         if key not in entry:
-            raise ModelFormatError(place, f"{key!r} is missing")
-    return {key: readers[key](value, f"{prefix}{key}") for key, value in entry.items()}
+            raise ModelFormatError(place or "document", f"{key!r} is missing")
+    return {key: readers[key](value, f"{place}.{key}" if place else key) for key, value in entry.items()}
 
 
 def _mapping(value: Any, place: str) -> dict[str, Any]:
@@ -170,7 +186,10 @@ def _text(value: Any, place: str) -> str:
 
 
 def _whole(value: Any, place: str) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else _refuse(place, "a whole number", value)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if whole or (isinstance(value, float) and value.is_integer()):  # JSON does not tell 1.0 from 1
+        return int(value)
+    return _refuse(place, "a whole number", value)
 
 
 def _number(value: Any, place: str) -> float:
@@ -179,7 +198,9 @@ def _number(value: Any, place: str) -> float:
 
 
 def _category(value: Any, place: str) -> str | int | bool:
-    return value if isinstance(value, str | int) else _refuse(place, "text, a whole number or true/false", value)
+    if isinstance(value, str | bool):
+        return value
+    return _whole(value, place)
 
 
 def _each(read: Callable[[Any, str], Any]) -> Callable[[Any, str], list[Any]]:
@@ -196,15 +217,18 @@ def _pair(read_first: Callable[[Any, str], Any]) -> Callable[[Any, str], tuple[A
 
 
 def _refuse(place: str, expected: str, value: Any) -> NoReturn:
-    shown = repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
+    short = isinstance(value, str | float | None) or (isinstance(value, int) and abs(value) < 10**40)
+    shown = repr(value) if short else f"a {type(value).__name__}"
     raise ModelFormatError(place, f"expected {expected}, got {shown[:60]}")
 
 
 def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a document so that the path always holds a whole file: the old one or the new one."""
     target = Path(path).resolve()  # through a link, so that the link stays one
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-    draft = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to save {target.name} in")
+    text = _layout(document) + "\n"
+    draft = target.with_name(f".{os.urandom(8).hex()}.tmp")
     try:
         with draft.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -218,6 +242,18 @@ def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
     _sync_folder(target.parent)
 
 
+def _layout(value: Any, margin: str = "") -> str:
+    """Write JSON with a line for each thing that fits on one: a node, a list of weights."""
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if len(margin) + len(line) <= 110 or not isinstance(value, dict | list):
+        return line
+    deeper = margin + "  "
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(deeper + _layout(item, deeper) for item in value) + f"\n{margin}]"
+    items = (f"{deeper}{json.dumps(k, ensure_ascii=False)}: {_layout(item, deeper)}" for k, item in value.items())
+    return "{\n" + ",\n".join(items) + f"\n{margin}}}"
+
+
 def _sync_folder(folder: Path) -> None:
     if hasattr(os, "O_DIRECTORY"):  # elsewhere a folder cannot be opened
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -229,23 +265,23 @@ def _sync_folder(folder: Path) -> None:
 
 def read(path: str | os.PathLike[str]) -> Any:
     """Read a JSON document from a file of sane size, refusing what JSON proper does not allow."""
-    source, name = Path(path), str(path)
+    source, name = Path(path), "document"
     if not stat.S_ISREG(source.stat().st_mode):
-        raise ModelFormatError(name, "is not a file")
+        raise ModelFormatError(name, "expected a file, got a folder or device")
     with source.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise ModelFormatError(name, f"is larger than {MOST_BYTES // 1024**2} MiB; no model is")
+        raise ModelFormatError(name, f"larger than {MOST_BYTES // 1024**2} MiB; no model is")
     try:
         return json.loads(data.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_no_repeats)
     except ModelFormatError:
         raise
     except UnicodeDecodeError:
-        raise ModelFormatError(name, "is not UTF-8 text") from None
+        raise ModelFormatError(name, "not UTF-8 text") from None
     except RecursionError:
-        raise ModelFormatError(name, "is nested too deeply") from None
+        raise ModelFormatError(name, "nested too deeply") from None
     except ValueError as problem:
-        raise ModelFormatError(name, f"is not JSON: {problem}") from None
+        raise ModelFormatError(name, f"not JSON, or cut short: {problem}") from None
 
 
 def _no_constant(name: str) -> NoReturn:

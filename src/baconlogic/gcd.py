@@ -8,8 +8,8 @@ On the conjunctive side (andness a >= 1/2) n inputs x_i with weights w_i combine
 
 and on the disjunctive side by De Morgan: 1 - z(1 - x_i, 1 - a). For n = 2 this is the formula the paper prints.
 `gcd` uses it as printed. `exact` holds c at its value for a = 3/4 in the soft range, where the printed formula lets it
-move with a: then the andness one measures (section 2.2) is the andness one asked for. This module is the only copy
-of the formula: the kernel compiles `coefficients` and `slopes`, and exports print the numbers they return.
+move with a: then the andness one measures (section 2.2) is the andness one asked for. This module is the only place
+that knows p, q and c: the kernel compiles `coefficients` and `slopes`, and exports print the numbers they return.
 
 n inputs reach the drastic ends at n/(n-1) and -1/(n-1) (2 and -1 for two); beyond them a gate stays drastic.
 """
@@ -22,29 +22,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
 
 LOWEST, HIGHEST = -1.0, 2.0
+DRASTIC_BELOW = 1e-9  # n - (n - 1) a, the room left to the drastic end: what is smaller is rounding
 NEUTRAL, HARD = 0.5, 0.75  # the joints of the formula (and, mirrored, 1/4)
 
 # At truth 0 the geometric form has an infinite slope: where slopes are taken, 0 and 1 are read as this far inside.
 EPS = 1e-9
+SHORT_OF_DRASTIC = 1e-4  # the drastic ends have no slope either: slopes are taken this far inside
 
 
 def coefficients(andness: Any, n: Any, knee: Any) -> tuple[Any, Any, Any]:
     """Return (p, q, c) of the conjunctive side, andness >= 1/2. `c` follows andness from `knee` upward."""
     product = np.minimum(np.maximum(4.0 * andness - 2.0, 0.0), 1.0)
-    room = np.maximum(n - (n - 1.0) * np.maximum(andness, knee), 0.0)
+    room = n - (n - 1.0) * np.maximum(andness, knee)
+    room = room * (room > DRASTIC_BELOW)
     return 1.0 - product, product, ((n + 1.0) / room) ** (1.0 / n) - 1.0
 
 
 def slopes(andness: Any, n: Any, knee: Any) -> tuple[Any, Any, Any]:
     """Return the derivatives of (p, q, c) in andness, andness > 1/2; at a joint, the mean of its two sides."""
-    product = 4.0 * (andness < 0.75) + 2.0 * (andness == 0.75)
+    product = 4.0 * (andness < HARD) + 2.0 * (andness == HARD)
     follows = 1.0 * (andness > knee) + 0.5 * (andness == knee)
     room = n - (n - 1.0) * np.maximum(andness, knee)
     return -product, product, follows * ((n + 1.0) / room) ** (1.0 / n) * (n - 1.0) / (n * room)
@@ -52,11 +55,14 @@ def slopes(andness: Any, n: Any, knee: Any) -> tuple[Any, Any, Any]:
 
 def andness_of_power(power: float, n: int) -> float:
     """Return the andness whose c is `power`: the inverse of `coefficients` on the hard side (3/4 and above)."""
-    return (n - (n + 1.0) / (1.0 + power) ** n) / (n - 1.0)
+    return float((n - (n + 1.0) * (1.0 + power) ** -n) / (n - 1.0))
 
 
 class Coefficients(NamedTuple):
-    """What one gate computes: z = mean * sum(w x) + product * prod(x ** (n w power)), on 1 - x and back when dual."""
+    """What one gate computes: z = mean * sum(w x) + product * prod(x ** (n w power)), on 1 - x and back when dual.
+
+    A drastic gate has an infinite power: its product is 1 when every x is 1, else 0.
+    """
 
     dual: bool
     mean: float
@@ -77,8 +83,9 @@ def check_andness(andness: ArrayLike) -> None:
     given = np.asarray(andness)
     wrong = given[~((given >= LOWEST) & (given <= HIGHEST))]
     if wrong.size:
-        end = "-1 for the drastic disjunction" if wrong[0] < LOWEST else "2 for the drastic conjunction"
-        raise ValueError(f"andness must be in [-1, 2], got {wrong[0]:g}; use {end}")
+        high, low = "2 for the drastic conjunction", "-1 for the drastic disjunction"
+        hint = f"; use {low if wrong[0] < LOWEST else high}" if wrong[0] == wrong[0] else ""
+        raise ValueError(f"andness must be in [-1, 2], got {wrong[0]:g}{hint}")
 
 
 @dataclass(frozen=True)
@@ -124,16 +131,17 @@ class Aggregator:
 
     def _side_derivatives(self, x: Floats, w: Floats, a: Floats) -> Derivatives:
         n = float(len(x))
-        a = np.minimum(a, (n - 1e-6) / (n - 1.0))  # the drastic end itself has no slope
+        changes = 1.0 * (a <= n / (n - 1.0))  # beyond its end a gate stays drastic: no slope at all
+        a = np.minimum(a, n / (n - 1.0) - SHORT_OF_DRASTIC)
         mean, product, power = coefficients(a, n, self.knee)
         dmean, dproduct, dpower = slopes(a, n, self.knee)
         logs = np.log(x)
         log_product = n * (w * logs).sum(axis=0)
         g = np.exp(power * log_product)
         return Derivatives(
-            mean * w + product * g * n * w * power / x,
-            mean * x + product * g * n * power * logs,
-            dmean * (w * x).sum(axis=0) + (dproduct + product * dpower * log_product) * g,
+            changes * (mean * w + product * g * n * w * power / x),
+            changes * (mean * x + product * g * n * power * logs),
+            changes * (dmean * (w * x).sum(axis=0) + (dproduct + product * dpower * log_product) * g),
         )
 
 
@@ -160,8 +168,8 @@ def combine(x: Floats, weights: Floats, gate: Coefficients) -> Floats:
 
 def measured_andness(andness: float, n: int = 2, aggregator: Aggregator = gcd) -> float:
     """Return n/(n-1) - (n+1)/(n-1) * (mean output over the unit cube), equal weights: the definition of section 2.2."""
-    if not 2 <= n <= 8:
-        raise ValueError(f"andness is measured for 2 to 8 inputs, got {n}")
+    if not 2 <= n <= 7:
+        raise ValueError(f"andness is measured for 2 to 7 inputs, got {n}")
     nodes, shares = np.polynomial.legendre.leggauss(min(64, int(300_000 ** (1.0 / n))))
     u = (nodes + 1.0) / 2.0
     x, shares = u * u * (3.0 - 2.0 * u), 3.0 * u * (1.0 - u) * shares  # smooth where the integrand is steep: 0 and 1
@@ -179,13 +187,14 @@ class Family:
     name: str
     words: str
     role: str
+    phrase: str  # the words, to be followed by a list
 
 
-_HARD_AND = Family("hard conjunction", "must have all", "mandatory")
-_SOFT_AND = Family("soft conjunction", "nice to have most", "desired")
-_MEAN = Family("arithmetic mean", "nice to have", "neutral")
-_SOFT_OR = Family("soft disjunction", "nice to have some", "optional")
-_HARD_OR = Family("hard disjunction", "enough to have any", "sufficient")
+_HARD_AND = Family("hard conjunction", "must have all", "mandatory", "must have all of")
+_SOFT_AND = Family("soft conjunction", "nice to have most", "desired", "nice to have most of")
+_MEAN = Family("arithmetic mean", "nice to have", "neutral", "nice to have, by weight")
+_SOFT_OR = Family("soft disjunction", "nice to have some", "optional", "nice to have some of")
+_HARD_OR = Family("hard disjunction", "enough to have any", "sufficient", "enough to have any of")
 
 
 @dataclass(frozen=True)
@@ -195,13 +204,18 @@ class Level:
     code: str
     name: str
     family: Family
-    low: str  # the ends by name (see `_point`): where the hyper levels lie depends on the number of inputs
-    high: str
+    low: Callable[[int], float]  # the ends for n inputs: the hyper levels move with n
+    high: Callable[[int], float]
 
     @property
     def words(self) -> str:
         """How a person says it: "must have all"."""
         return self.family.words
+
+    @property
+    def phrase(self) -> str:
+        """The words, to be followed by what they are about: "must have all of"."""
+        return self.family.phrase
 
     @property
     def role(self) -> str:
@@ -210,7 +224,7 @@ class Level:
 
     def span(self, n: int = 2) -> tuple[float, float]:
         """Return its lowest and highest andness for n inputs; equal for a point."""
-        return _point(self.low, n), _point(self.high, n)
+        return self.low(n), self.high(n)
 
     def andness(self, n: int = 2) -> float:
         """Return the andness its code stands for with n inputs: the point, or the middle of the stretch."""
@@ -218,39 +232,48 @@ class Level:
         return low if low == high else (low + high) / 2.0
 
 
-def _point(name: str, n: int) -> float:
-    """Return the andness of a named point: k/14, or product / drastic, with "not " for the disjunctive mirror."""
-    if name.startswith("not "):
-        return 1.0 - _point(name[4:], n)
-    if name == "product":  # c = 1: the product t-norm, 5/4 for two inputs
-        return andness_of_power(1.0, n)
-    return n / (n - 1.0) if name == "drastic" else int(name) / 14.0
+def drastic(n: int) -> float:
+    """Return the highest andness of n inputs; the lowest is its mirror."""
+    return n / (n - 1.0)
+
+
+def product(n: int) -> float:
+    """Return the andness of the product of n inputs (c = 1): 5/4 for two."""
+    return andness_of_power(1.0, n)
+
+
+def _at(fourteenths: int) -> Callable[[int], float]:
+    return lambda _: fourteenths / 14.0
+
+
+def _not(point: Callable[[int], float]) -> Callable[[int], float]:
+    return lambda n: 1.0 - point(n)
 
 
 _TABLE = (
-    ("CC", "drastic conjunction", _HARD_AND, "drastic", "drastic"),
-    ("HHC", "high hyper-conjunction", _HARD_AND, "product", "drastic"),
-    ("CP", "product t-norm", _HARD_AND, "product", "product"),
-    ("LHC", "low hyper-conjunction", _HARD_AND, "14", "product"),
-    ("C", "pure conjunction", _HARD_AND, "14", "14"),
-    ("HC+", "high hard conjunction", _HARD_AND, "13", "13"),
-    ("HC", "medium hard conjunction", _HARD_AND, "12", "12"),
-    ("HC-", "low hard conjunction", _HARD_AND, "11", "11"),
-    ("SC+", "high soft conjunction", _SOFT_AND, "10", "10"),
-    ("SC", "medium soft conjunction", _SOFT_AND, "9", "9"),
-    ("SC-", "low soft conjunction", _SOFT_AND, "8", "8"),
-    ("A", "logic neutrality", _MEAN, "7", "7"),
-    ("SD-", "low soft disjunction", _SOFT_OR, "6", "6"),
-    ("SD", "medium soft disjunction", _SOFT_OR, "5", "5"),
-    ("SD+", "high soft disjunction", _SOFT_OR, "4", "4"),
-    ("HD-", "low hard disjunction", _HARD_OR, "3", "3"),
-    ("HD", "medium hard disjunction", _HARD_OR, "2", "2"),
-    ("HD+", "high hard disjunction", _HARD_OR, "1", "1"),
-    ("D", "pure disjunction", _HARD_OR, "0", "0"),
-    ("LHD", "low hyper-disjunction", _HARD_OR, "not product", "0"),
-    ("DP", "product t-conorm", _HARD_OR, "not product", "not product"),
-    ("HHD", "high hyper-disjunction", _HARD_OR, "not drastic", "not product"),
-    ("DD", "drastic disjunction", _HARD_OR, "not drastic", "not drastic"),
+    ("CC", "drastic conjunction", _HARD_AND, drastic, drastic),
+    ("HHC", "high hyper-conjunction", _HARD_AND, product, drastic),
+    ("CP", "product t-norm", _HARD_AND, product, product),
+    ("LHC", "low hyper-conjunction", _HARD_AND, _at(14), product),
+    ("C", "pure conjunction", _HARD_AND, _at(14), _at(14)),
+    ("HC+", "high hard conjunction", _HARD_AND, _at(13), _at(13)),
+    ("HC", "medium hard conjunction", _HARD_AND, _at(12), _at(12)),
+    ("HC-", "low hard conjunction", _HARD_AND, _at(11), _at(11)),
+    ("SC+", "high soft conjunction", _SOFT_AND, _at(10), _at(10)),
+    ("SC", "medium soft conjunction", _SOFT_AND, _at(9), _at(9)),
+    ("SC-", "low soft conjunction", _SOFT_AND, _at(8), _at(8)),
+    ("A", "logic neutrality", _MEAN, _at(7), _at(7)),
+    ("SD-", "low soft disjunction", _SOFT_OR, _at(6), _at(6)),
+    ("SD", "medium soft disjunction", _SOFT_OR, _at(5), _at(5)),
+    ("SD+", "high soft disjunction", _SOFT_OR, _at(4), _at(4)),
+    ("HD-", "low hard disjunction", _HARD_OR, _at(3), _at(3)),
+    ("HD", "medium hard disjunction", _HARD_OR, _at(2), _at(2)),
+    ("HD+", "high hard disjunction", _HARD_OR, _at(1), _at(1)),
+    ("D", "pure disjunction", _HARD_OR, _at(0), _at(0)),
+    ("LHD", "low hyper-disjunction", _HARD_OR, _not(product), _at(0)),
+    ("DP", "product t-conorm", _HARD_OR, _not(product), _not(product)),
+    ("HHD", "high hyper-disjunction", _HARD_OR, _not(drastic), _not(product)),
+    ("DD", "drastic disjunction", _HARD_OR, _not(drastic), _not(drastic)),
 )
 LEVELS: dict[str, Level] = {row[0]: Level(*row) for row in _TABLE}
 _CONJUNCTIVE = tuple(LEVELS.values())[:12]  # from the drastic conjunction down to neutrality
@@ -262,14 +285,14 @@ def nearest_level(andness: float, n: int = 2) -> Level:
     check_andness(andness)
     mirrored = andness < NEUTRAL
     side, a = (_DISJUNCTIVE, 1.0 - andness) if mirrored else (_CONJUNCTIVE, andness)
-    drastic, product = _point("drastic", n), _point("product", n)
     if a <= 1.0:
-        return side[18 - int(np.floor(14.0 * a + 0.5))]
-    if a >= drastic:
+        steps = 14 - int(np.floor(14.0 * a + 0.5))  # below C, in fourteenths
+        return side[4 + steps]
+    if a >= drastic(n):
         return side[0]
-    if abs(a - product) < 1e-9:
+    if abs(a - product(n)) < 1e-9:
         return side[2]
-    return side[1] if a > product else side[3]
+    return side[1] if a > product(n) else side[3]
 
 
 def _prepare(

@@ -1,11 +1,11 @@
 """Loss and gradient over a flattened binary tree, compiled.
 
 Nodes are numbered leaves first: leaf i is node i, gate j is node m + j and comes after its children, the root is last.
-The parameters of m leaves and g = m - 1 gates are one vector of length 4m, in their natural units:
+The parameters of m leaves and g = m - 1 gates are one vector of length 4m, in their natural units (see `Parameters`):
 
-    slope[m] | centre[m] | weight[g] (of the left input; 1 - weight of the right) | andness[g] | steepness, threshold
+    slope[m] | centre[m] | weight[g] | andness[g] | steepness, threshold
 
-Leaf:  truth = sigmoid(slope (raw - centre)), or the raw value itself when criteria are fixed.
+Leaf:  truth = sigmoid(slope (raw - centre)), or the raw value itself when its criterion is fixed.
 Link:  p = sigmoid(steepness (z - threshold)) of the root's truth z, or p = z as in the paper.
 Loss:  amplifier * (sum_i sample_weight_i * cross-entropy(p_i, y_i) + penalty * mean_j (weight_j - 1/2)^2).
 
@@ -23,7 +23,7 @@ import numba
 import numpy as np
 
 from baconlogic import gcd, loops
-from baconlogic.elementary import compiled
+from baconlogic.compiling import compiled
 from baconlogic.loops import Work
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
-SHORT_OF_DRASTIC = 1e-4  # the drastic ends have no slope: andness stays this far inside while learning
 BLOCK = 1024  # rows: long enough for the loops to pay, short enough for the cache
 
 _coefficients = numba.njit(error_model="numpy")(gcd.coefficients)
@@ -47,10 +46,21 @@ class Shape(NamedTuple):
     right: Ints
 
 
-class Table(NamedTuple):
+class Parameters(NamedTuple):
+    """The parts of one parameter vector, or of its gradient; views, so that writing to them writes to it."""
+
+    slope: Floats  # (leaves,)
+    centre: Floats
+    weight: Floats  # (gates,), of the left input; the right one has the rest
+    andness: Floats
+    link: Floats  # (2,): steepness, threshold
+
+
+class Data(NamedTuple):
     """The rows to learn from."""
 
     columns: Ints  # (leaves,): which feature each leaf reads
+    learned: Bools  # (leaves,): whether its criterion is learned; if not, the feature holds truths
     X: Floats  # (features, rows)
     y: Floats  # (rows,), in [0, 1]
     share: Floats  # (rows,), sum 1
@@ -59,7 +69,6 @@ class Table(NamedTuple):
 class Settings(NamedTuple):
     """What the loss is."""
 
-    learned: bool  # criteria: learned, or X holds truths
     calibrated: bool  # link: sigmoid, or the truth itself
     knee: float  # of the aggregator
     penalty: float  # on unbalanced weights
@@ -67,17 +76,25 @@ class Settings(NamedTuple):
 
 
 @compiled(reassociate=False)
-def _prepare(parameters: Floats, shape: Shape, knee: float) -> tuple[Floats, Bools]:
+def parts(vector: Floats) -> Parameters:
+    """Return the parts of a parameter vector."""
+    m = vector.size // 4
+    n = m - 1
+    return Parameters(vector[:m], vector[m : 2 * m], vector[2 * m : 2 * m + n], vector[2 * m + n : -2], vector[-2:])
+
+
+@compiled(reassociate=False)
+def prepare(p: Parameters, shape: Shape, knee: float) -> tuple[Floats, Bools]:
     """Return each gate's numbers (see `loops`), and for each node whether it is turned: the input of a disjunction."""
-    n = shape.left.size
-    m = n + 1
+    m, n = p.slope.size, p.weight.size
     gates = np.empty((n, 10))
     turned = np.zeros(m + n, np.bool_)
     for j in range(n - 1, -1, -1):
-        andness = min(max(parameters[2 * m + n + j], gcd.LOWEST + SHORT_OF_DRASTIC), gcd.HIGHEST - SHORT_OF_DRASTIC)
+        low, high = gcd.LOWEST + gcd.SHORT_OF_DRASTIC, gcd.HIGHEST - gcd.SHORT_OF_DRASTIC
+        andness = min(max(p.andness[j], low), high)
         dual = andness < gcd.NEUTRAL
         side = 1.0 - andness if dual else andness
-        gates[j, loops.W] = parameters[2 * m + j]
+        gates[j, loops.W] = p.weight[j]
         gates[j, loops.MEAN], gates[j, loops.PRODUCT], gates[j, loops.POWER] = _coefficients(side, 2.0, knee)
         gates[j, loops.DMEAN], gates[j, loops.DPRODUCT], gates[j, loops.DPOWER] = _slopes(side, 2.0, knee)
         gates[j, loops.DUAL] = dual
@@ -90,14 +107,13 @@ def _prepare(parameters: Floats, shape: Shape, knee: float) -> tuple[Floats, Boo
 
 @compiled(reassociate=False)
 def _forward(
-    parameters: Floats, shape: Shape, table: Table, start: int, stop: int, learned: bool, gates: Floats, turned: Bools,
-    work: Work,
-) -> None:  # fmt: skip
-    m = table.columns.size
+    p: Parameters, shape: Shape, data: Data, start: int, stop: int, gates: Floats, turned: Bools, work: Work
+) -> None:
+    m = data.columns.size
     for i in range(m):
-        raw = table.X[table.columns[i], start:stop]
-        if learned:
-            loops.leaf_forward(raw, -parameters[i] if turned[i] else parameters[i], parameters[m + i], work, i)
+        raw = data.X[data.columns[i], start:stop]
+        if data.learned[i]:
+            loops.leaf_forward(raw, -p.slope[i] if turned[i] else p.slope[i], p.centre[i], work, i)
         else:
             loops.given_forward(raw, turned[i], work, i)
     for j in range(m - 1):
@@ -106,54 +122,54 @@ def _forward(
 
 @compiled(reassociate=False)
 def _backward(
-    parameters: Floats, shape: Shape, table: Table, start: int, stop: int, learned: bool, gates: Floats, turned: Bools,
-    work: Work, gradient: Floats,
+    p: Parameters, shape: Shape, data: Data, start: int, stop: int, gates: Floats, turned: Bools, work: Work,
+    slope_in: Parameters,
 ) -> None:  # fmt: skip
-    m, size = table.columns.size, stop - start
-    n = m - 1
-    for j in range(n - 1, -1, -1):
+    m, size = data.columns.size, stop - start
+    for j in range(m - 2, -1, -1):
         left, right = shape.left[j], shape.right[j]
-        to_w, to_a = loops.gate_backward(gates[j], work, left, right, m + j, j, size)
-        if parameters[2 * m + n + j] == gcd.NEUTRAL:
-            to_a = loops.neutral_slope(gates[j], work, left, right, m + j, size)
-        gradient[2 * m + j] += to_w
-        gradient[2 * m + n + j] += -to_a if gates[j, loops.DUAL] > 0.0 else to_a
-    if learned:
-        for i in range(m):
+        to_weight, to_andness = loops.gate_backward(gates[j], work, left, right, m + j, j, size)
+        if p.andness[j] == gcd.NEUTRAL:
+            to_andness = loops.neutral_slope(gates[j], work, left, right, m + j, size)
+        slope_in.weight[j] += to_weight
+        slope_in.andness[j] += -to_andness if gates[j, loops.DUAL] > 0.0 else to_andness
+    for i in range(m):
+        if data.learned[i]:
             sign = -1.0 if turned[i] else 1.0
-            raw = table.X[table.columns[i], start:stop]
-            to_slope, to_centre = loops.leaf_backward(raw, sign * parameters[i], parameters[m + i], work, i)
-            gradient[i] += sign * to_slope
-            gradient[m + i] += to_centre
+            raw = data.X[data.columns[i], start:stop]
+            to_slope, to_centre = loops.leaf_backward(raw, sign * p.slope[i], p.centre[i], work, i)
+            slope_in.slope[i] += sign * to_slope
+            slope_in.centre[i] += to_centre
 
 
 @compiled(reassociate=False)
 def loss_gradient(
-    parameters: Floats, shape: Shape, table: Table, settings: Settings, work: Work, gradient: Floats
+    parameters: Floats, shape: Shape, data: Data, settings: Settings, work: Work, gradient: Floats
 ) -> float:
     """Fill `gradient` and return the loss; goes through the rows in blocks of what `work` has room for."""
-    m, rows, block = table.columns.size, table.y.size, work.x.shape[1]
-    gates, turned = _prepare(parameters, shape, settings.knee)
+    rows, block, gate_count = data.y.size, work.x.shape[1], shape.left.size
+    p, slope_in = parts(parameters), parts(gradient)
+    gates, turned = prepare(p, shape, settings.knee)
     gradient[:] = 0.0
     loss = 0.0
     for start in range(0, rows, block):
         stop = min(start + block, rows)
-        _forward(parameters, shape, table, start, stop, settings.learned, gates, turned, work)
-        y, share = table.y[start:stop], table.share[start:stop]
+        _forward(p, shape, data, start, stop, gates, turned, work)
+        y, share = data.y[start:stop], data.share[start:stop]
         if settings.calibrated:
             part, to_steepness, to_threshold = loops.calibrated_link(
-                y, share, settings.amplifier, parameters[4 * m - 2], parameters[4 * m - 1], work
+                y, share, settings.amplifier, p.link[0], p.link[1], work
             )
-            gradient[4 * m - 2] += to_steepness
-            gradient[4 * m - 1] += to_threshold
+            slope_in.link[0] += to_steepness
+            slope_in.link[1] += to_threshold
         else:
             part = loops.truth_link(y, share, settings.amplifier, work)
         loss += part
-        _backward(parameters, shape, table, start, stop, settings.learned, gates, turned, work, gradient)
-    for j in range(m - 1):
-        away = parameters[2 * m + j] - 0.5
-        loss += settings.penalty * away * away / (m - 1)
-        gradient[2 * m + j] += settings.amplifier * settings.penalty * 2.0 * away / (m - 1)
+        _backward(p, shape, data, start, stop, gates, turned, work, slope_in)
+    for j in range(gate_count):
+        away = p.weight[j] - 0.5
+        loss += settings.penalty * away * away / gate_count
+        slope_in.weight[j] += settings.amplifier * settings.penalty * 2.0 * away / gate_count
     return settings.amplifier * loss
 
 
@@ -182,17 +198,20 @@ def room(leaves: int, rows: int) -> Work:
 
 
 class Signals(NamedTuple):
-    """What every node says and how the loss depends on it, each (nodes, rows); leaves first, root last."""
+    """Loss and gradient, and what every node says and how the loss depends on it; leaves first, root last."""
 
-    truths: Floats
-    slopes: Floats  # dL/dtruth
+    loss: float
+    gradient: Floats
+    truths: Floats  # (nodes, rows)
+    slopes: Floats  # (nodes, rows): dL/dtruth
 
 
 class Objective:
     """The loss of one tree shape on one table: checks its arguments, keeps a workspace. Use one a thread.
 
-    `X` is (features, rows) and finite; with `learned=False` it holds truths. `columns` says which feature each leaf
-    reads, `y` may be soft, `sample_weight` is scaled to sum 1.
+    `X` is (features, rows) and finite. `columns` says which feature each leaf reads; `learned`, for all or for each
+    leaf, whether its criterion is learned or its feature holds truths. `y` may be soft, `sample_weight` is scaled to
+    sum 1.
     """
 
     def __init__(
@@ -203,29 +222,27 @@ class Objective:
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        learned: bool = True,
+        learned: ArrayLike = True,
         calibrated: bool = True,
         aggregator: gcd.Aggregator = gcd.gcd,
         penalty: float = 0.0,
         amplifier: float = 1.0,
     ) -> None:
-        target = np.ascontiguousarray(y, dtype=np.float64)
+        target, leaves = np.ascontiguousarray(y, dtype=np.float64), np.ascontiguousarray(columns, dtype=np.int64)
+        if target.ndim != 1 or target.size == 0:
+            raise ValueError(f"y must be one column of at least one row, got shape {target.shape}")
         share = np.ones(len(target)) if sample_weight is None else np.array(sample_weight, dtype=np.float64)
         if not np.isfinite(share).all() or (share < 0.0).any() or share.sum() <= 0.0:
             raise ValueError("sample weights must be finite, not negative and not all 0")
+        which = np.array(np.broadcast_to(np.asarray(learned, dtype=bool), leaves.shape))
         self.shape = Shape(*(np.ascontiguousarray(side, dtype=np.int64) for side in shape))
-        self.table = Table(
-            np.ascontiguousarray(columns, dtype=np.int64),
-            np.ascontiguousarray(X, dtype=np.float64),
-            target,
-            share / share.sum(),
-        )
-        self.settings = Settings(learned, calibrated, aggregator.knee, float(penalty), float(amplifier))
+        self.data = Data(leaves, which, np.ascontiguousarray(X, dtype=np.float64), target, share / share.sum())
+        self.settings = Settings(calibrated, aggregator.knee, float(penalty), float(amplifier))
         self._check()
-        self._work = room(len(self.table.columns), min(BLOCK, len(target)))
+        self._work = room(len(leaves), min(BLOCK, len(target)))
 
     def _check(self) -> None:
-        columns, X, y, share = self.table
+        columns, learned, X, y, share = self.data
         left, right = self.shape
         m = len(columns)
         if sorted([*left, *right]) != list(range(2 * m - 2)) or (np.maximum(left, right) >= m + np.arange(m - 1)).any():
@@ -238,20 +255,25 @@ class Objective:
             raise ValueError(f"columns must name one of {len(X)} features for each leaf")
         if not np.isfinite(X).all() or not ((y >= 0.0) & (y <= 1.0)).all():
             raise ValueError("X must be finite and y in [0, 1]")
-        if not self.settings.learned and not ((X >= 0.0) & (X <= 1.0)).all():
-            raise ValueError("with fixed criteria X must hold truths in [0, 1]")
+        fixed = X[columns[~learned]]
+        if not ((fixed >= 0.0) & (fixed <= 1.0)).all():
+            raise ValueError("the features of leaves with fixed criteria must hold truths in [0, 1]")
 
     def __call__(self, parameters: Floats) -> tuple[float, Floats]:
         """Return the loss and its gradient."""
-        gradient = np.empty(4 * len(self.table.columns))
+        return self._run(parameters, self._work)
+
+    def _run(self, parameters: Floats, work: Work) -> tuple[float, Floats]:
+        gradient = np.empty(4 * len(self.data.columns))
         if parameters.shape != gradient.shape:
             raise ValueError(f"expected {len(gradient)} parameters, got {parameters.shape}")
-        return loss_gradient(parameters, self.shape, self.table, self.settings, self._work, gradient), gradient
+        return loss_gradient(parameters, self.shape, self.data, self.settings, work, gradient), gradient
 
     def signals(self, parameters: Floats) -> Signals:
-        """Return each node's truths and the loss's slopes in them, for every row at once."""
-        work = room(len(self.table.columns), len(self.table.y))
-        loss_gradient(parameters, self.shape, self.table, self.settings, work, np.empty_like(parameters))
-        _, turned = _prepare(parameters, self.shape, self.settings.knee)
-        sign = np.where(turned, -1.0, 1.0)[:, None]
-        return Signals(np.where(turned[:, None], work.c, work.x), sign * work.d / np.maximum(work.x, loops.TINY))
+        """Return loss and gradient with each node's truths and the loss's slopes in them, for every row at once."""
+        work = room(len(self.data.columns), len(self.data.y))
+        loss, gradient = self._run(parameters, work)
+        _, turned = prepare(parts(parameters), self.shape, self.settings.knee)
+        truths = np.where(turned[:, None], work.c, work.x)
+        slopes = np.where(turned, -1.0, 1.0)[:, None] * work.d / np.maximum(work.x, loops.TINY)
+        return Signals(loss, gradient, truths, slopes)

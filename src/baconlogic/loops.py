@@ -8,22 +8,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from baconlogic import gcd
-from baconlogic.elementary import compiled, exp, exp_pair, log, log_of_one_plus
+from baconlogic.compiling import compiled
+from baconlogic.elementary import exp, exp_pair, log, log_of_one_plus
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
 EPS = gcd.EPS
-TINY = 1e-150  # a guard against log(0) and division by 0, far below any truth that counts
+TINY = 1e-300  # a guard against log(0) and division by 0
+SMALLEST = 2.3e-308  # about the smallest normal number
+FARTHEST = 1e100  # a leaf's slope times distance stays below, so that no sum overflows
 
 # The numbers of one gate: its weight, (mean, product, power) and their slopes in andness, and three flags: whether it
 # is a disjunction, whether its parent is of the same side, whether it is hard (all product).
 W, MEAN, PRODUCT, POWER, DMEAN, DPRODUCT, DPOWER, DUAL, SAME, IS_HARD = range(10)
+
+
+@compiled(reassociate=False)
+def _log_of(x: float, c: float) -> float:
+    """Return log(x), given also c = 1 - x, which is precise where x has been rounded to nearly 1."""
+    return log(max(x, TINY)) + ((1.0 - x) - c)
 
 
 class Work(NamedTuple):
@@ -41,7 +51,7 @@ def leaf_forward(raw: Floats, slope: float, centre: float, work: Work, node: int
     """Truth of a sigmoid, with its complement and log; a turned leaf comes with its slope negated."""
     x, c, logs = work.x[node], work.c[node], work.logs[node]
     for i in range(raw.size):
-        u = slope * (raw[i] - centre)
+        u = min(max(slope * (raw[i] - centre), -FARTHEST), FARTHEST)
         e = exp(-abs(u))
         large = 1.0 / (1.0 + e)
         small = e * large
@@ -58,7 +68,7 @@ def given_forward(raw: Floats, turned: bool, work: Work, node: int) -> None:
         truth, rest = min(max(raw[i], EPS), 1.0 - EPS), min(max(1.0 - raw[i], EPS), 1.0 - EPS)
         x[i] = rest if turned else truth
         c[i] = truth if turned else rest
-        logs[i] = log(x[i])
+        logs[i] = _log_of(x[i], c[i])
 
 
 @compiled(reassociate=True)
@@ -88,7 +98,7 @@ def gate_forward(g: Floats, work: Work, left: int, right: int, node: int, gate: 
     elif g[IS_HARD] > 0.0:
         for i in range(size):
             cz[i], z[i] = exp_pair(ex * lx[i] + ey * ly[i])
-            lz[i] = log(max(z[i], TINY))
+            lz[i] = _log_of(z[i], cz[i])
     else:
         for i in range(size):
             products[i], rest = exp_pair(ex * lx[i] + ey * ly[i])
@@ -96,7 +106,7 @@ def gate_forward(g: Floats, work: Work, left: int, right: int, node: int, gate: 
             false = mean * (w * cx[i] + v * cy[i]) + product * rest
             z[i] = true if g[SAME] > 0.0 else false
             cz[i] = false if g[SAME] > 0.0 else true
-            lz[i] = log(max(z[i], TINY))
+            lz[i] = _log_of(z[i], cz[i])
 
 
 @compiled(reassociate=True)
@@ -148,11 +158,11 @@ def neutral_slope(g: Floats, work: Work, left: int, right: int, node: int, size:
     lx, cx, ly, cy = work.logs[left], work.c[left], work.logs[right], work.c[right]
     z, d = work.x[node], work.d[node]
     ex, ey = 2.0 * g[POWER] * g[W], 2.0 * g[POWER] * (1.0 - g[W])
-    sign = 1.0 if g[SAME] > 0.0 else -1.0
+    half = 0.5 * (g[DPRODUCT] if g[SAME] > 0.0 else -g[DPRODUCT])
     total = 0.0
     for i in range(size):
         dual = exp(ex * log(max(cx[i], TINY)) + ey * log(max(cy[i], TINY)))
-        total += sign * d[i] / max(z[i], TINY) * 2.0 * (exp(ex * lx[i] + ey * ly[i]) + dual - 1.0)
+        total += half * d[i] / max(z[i], TINY) * (exp(ex * lx[i] + ey * ly[i]) + dual - 1.0)  # the two means sum to 1
     return total
 
 
@@ -193,7 +203,7 @@ def sigmoid(raw: Floats, centre: float, slope: float, out: Floats) -> bool:
     for i in range(raw.size):
         u = slope * (raw[i] - centre)
         truth = 1.0 / (1.0 + exp(-u))  # worked out in any case: a branch would stop the vector loop
-        out[i] = truth if u > -708.0 else 0.0
+        out[i] = truth if u > -709.7 else 0.0
         missing += raw[i] != raw[i]
     return missing > 0
 
@@ -219,9 +229,9 @@ def ramp(raw: Floats, values: Floats, truths: Floats, out: Floats) -> bool:
 def _add_input(x: Floats, dual: bool, weight: float, exponent: float, total: Floats, logs: Floats) -> None:
     for i in range(x.size):
         v = 1.0 - x[i] if dual else x[i]
-        known = log(max(v, TINY))
+        known = log(max(v, SMALLEST))
         total[i] += weight * v
-        logs[i] += exponent * (known if v > TINY else -1e300)
+        logs[i] += exponent * (known if v > 0.0 else -np.inf)
 
 
 @compiled(reassociate=False)

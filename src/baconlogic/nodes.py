@@ -6,16 +6,21 @@ Trees can be thousands of gates deep (a chain over 1,000 variables), so nothing 
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 from baconlogic import gcd
+from baconlogic.checking import check_text
 from baconlogic.criteria import Criterion, Given
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+_CODES = "|".join(re.escape(code) for code in gcd.LEVELS)
+_FORMULA = re.compile(rf"^\s*not\s|^\s*(\w+\s+)?({_CODES}|[-+]?[\d.]+)\s*\(|\[.*\b(at|half|if|other|missing)\b.*\]\s*$")
 
 Path = tuple[int, ...]  # the way down from the root: which input at each step
 
@@ -46,7 +51,9 @@ class Node(ABC):
         return self.build(children, self.content)
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Node) and spell(self) == spell(other))
+        if self is other or not isinstance(other, Node):
+            return self is other
+        return type(self) is type(other) and self.content == other.content and spell(self) == spell(other)
 
     def __hash__(self) -> int:
         return hash(spell(self))
@@ -71,7 +78,7 @@ class Leaf(Node):
 
     def __init__(self, feature: str, criterion: Criterion | None = None, name: str = "") -> None:
         check_text(feature, "a leaf's feature")
-        check_text(name or "-", "a name")
+        check_text(name, "a name", empty=True)
         if not isinstance(criterion, Criterion | None):
             raise TypeError(f"the criterion of {feature!r} must be a Criterion, got {type(criterion).__name__}")
         _set(self, name=name, feature=feature, criterion=criterion or Given())
@@ -94,8 +101,8 @@ class Not(Node):
     input: Node
 
     def __init__(self, input: Node | str, name: str = "") -> None:  # noqa: A002
-        check_text(name or "-", "a name")
-        _set(self, name=name, input=_as_node(input))
+        check_text(name, "a name", empty=True)
+        _set(self, name=name, input=as_node(input))
 
     @classmethod
     def build(cls, children: tuple[Node, ...], content: tuple[Any, ...]) -> Self:
@@ -130,8 +137,10 @@ class Gate(Node):
         aggregator: str = "gcd",
         name: str = "",
     ) -> None:
-        check_text(name or "-", "a name")
-        nodes = tuple(_as_node(each) for each in inputs)
+        check_text(name, "a name", empty=True)
+        if isinstance(inputs, str | Node):
+            raise TypeError(f"the inputs of a gate are a list of two or more, got {inputs!r}")
+        nodes = tuple(as_node(each) for each in inputs)
         if len(nodes) < 2:
             raise ValueError(f"a gate combines two or more inputs, got {len(nodes)}")
         if aggregator not in gcd.AGGREGATORS:
@@ -210,23 +219,16 @@ def rebuild(spelled: tuple[tuple[type[Node], tuple[Any, ...], tuple[int, ...]], 
     return made[-1]
 
 
-def check_text(text: Any, what: str) -> None:
-    """Refuse what cannot be a name: anything but text, nothing at all, or text that no file can hold."""
-    if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"{what} must be text that is not blank, got {text!r}")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{what} holds a character that no file can store: {text!r}") from None
-
-
 def _set(node: Node, **fields: Any) -> None:
     for name, value in fields.items():
         object.__setattr__(node, name, value)
 
 
-def _as_node(given: Any) -> Node:
+def as_node(given: Any) -> Node:
+    """Return a node as it is and text as the leaf of that column; text that is a formula is surely not a column."""
     if isinstance(given, str):
+        if _FORMULA.search(given):
+            raise ValueError(f"{given!r} reads like a formula, not a column; use Tree.parse(...).root, or Leaf(...)")
         return Leaf(given)
     if not isinstance(given, Node):
         raise TypeError(f"an input must be a Leaf, Not or Gate, or a feature's name, got {type(given).__name__}")
@@ -237,15 +239,30 @@ def _as_andness(andness: Any, n: int) -> float:
     if isinstance(andness, str):
         if andness not in gcd.LEVELS:
             raise ValueError(f"unknown code {andness!r}; the codes are {', '.join(gcd.LEVELS)}")
-        return gcd.LEVELS[andness].andness(n)
+        value = gcd.LEVELS[andness].andness(n)
+        if andness not in ("CC", "DD"):
+            _check_resolved(value, n)
+        return value
     if isinstance(andness, bool) or not isinstance(andness, Real):
         raise TypeError(f"andness must be a number or a code, got {andness!r}")
-    gcd.check_andness(float(andness))
-    return float(andness)
+    value, end = float(andness), gcd.drastic(n)
+    gcd.check_andness(value)
+    if end < value < gcd.HIGHEST or gcd.LOWEST < value < 1.0 - end:
+        limits = f"andness of {n} inputs runs from {1.0 - end:.4g} to {end:.4g}"
+        raise ValueError(f"{limits}, got {value:g}; use CC or DD for a drastic gate")
+    if value not in (gcd.HIGHEST, gcd.LOWEST, end, 1.0 - end):
+        _check_resolved(value, n)
+    return value
+
+
+def _check_resolved(andness: float, n: int) -> None:
+    """Refuse a hyper gate of so many inputs that its andness cannot be told from the drastic one's."""
+    if n - (n - 1.0) * max(andness, 1.0 - andness) < 1e-7:
+        raise ValueError(f"a gate of {n} inputs cannot resolve an andness of {andness:.12g}; use C or D, or nest gates")
 
 
 def _as_weights(weights: Sequence[float] | None, n: int) -> tuple[float, ...]:
-    """Return the weights scaled to sum 1; as they are when they do already, so that nothing drifts in a round trip."""
+    """Return weights that sum to 1: as they are when they do, so that no round trip drifts; rounded ones scaled."""
     if weights is None:
         return (1.0 / n,) * n
     if len(weights) != n:
@@ -254,7 +271,8 @@ def _as_weights(weights: Sequence[float] | None, n: int) -> tuple[float, ...]:
         if isinstance(weight, bool) or not isinstance(weight, Real) or not 0.0 < weight <= 1e300:
             raise ValueError(f"a weight must be a positive number, got {weight!r}")
     total = math.fsum(weights)
-    shares = tuple(float(w) for w in weights) if abs(total - 1.0) < 1e-9 else tuple(float(w / total) for w in weights)
-    if min(shares) < 1e-300:
-        raise ValueError(f"the smallest weight, {min(weights):g}, is nothing beside the largest, {max(weights):g}")
-    return shares
+    if abs(total - 1.0) < 1e-9:
+        return tuple(float(w) for w in weights)
+    if not (abs(total - 1.0) <= 0.01 or abs(total - 100.0) <= 1.0):
+        raise ValueError(f"weights must sum to 1, or to 100 as percentages, got {total:g}")
+    return tuple(float(w / total) for w in weights)

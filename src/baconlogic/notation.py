@@ -5,8 +5,8 @@
 The parts:
 
     gate        CODE(input, input, ...) or ANDNESS(...), e.g. SC(a, b), 0.83(a, b); `exact SC(...)` names an aggregator
-    input       node, or node: weight; equal weights when none is given
-    node        gate, leaf or `not` node, each with an optional name in front: size = ...
+    input       node, or node: weight (0.6 or 60%); equal weights when none is given
+    node        gate, leaf or `not` node, with a name in front or not: size = ...; brackets around it are allowed
     leaf        feature, or feature[criterion]; a feature that is not a plain word stands in double quotes
     criterion   ramp       radius[0 at 12, 1 at 25]               truth at value, any number of breakpoints
                 sigmoid    radius[half at 16.8, slope 0.9]
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.criteria import Criterion, Given, Ramp, Sigmoid, Table
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _SPACE = re.compile(r"\s*")
-_WHOLE = re.compile(r"[+-]?\d{1,18}(?![\w.])")
+_WHOLE = re.compile(r"[+-]?\d+(?![\w.])")
 _HEAD = re.compile(rf"(?:(?P<rule>{_WORD.pattern})\s+)?(?P<level>{_NUMBER.pattern}|{_WORD.pattern}[+-]?)\s*\(")
 
 
@@ -40,10 +40,13 @@ class FormulaError(ValueError):
     """A formula that cannot be read; the message shows where."""
 
     def __init__(self, problem: str, text: str, position: int) -> None:
-        start, end = max(position - 50, 0), position + 30
-        shown = re.sub(r"\s", " ", text[start:end])
-        mark = " " * (position - start) + "^"
-        super().__init__(f"{problem} (column {position + 1})\n  {shown}\n  {mark}")
+        line, begins = text.count("\n", 0, position) + 1, text.rfind("\n", 0, position) + 1
+        column, whole = position - begins, text[begins:].split("\n")[0]
+        left, right = max(column - 60, 0), column + 40
+        shown = ("..." if left else "") + re.sub(r"\s", " ", whole[left:right]) + ("..." if right < len(whole) else "")
+        mark = " " * (column - left + (3 if left else 0)) + "^"
+        place = f"line {line}, column {column + 1}" if "\n" in text.strip() else f"column {column + 1}"
+        super().__init__(f"{problem} ({place})\n  {shown}\n  {mark}")
         self.problem, self.position = problem, position
 
 
@@ -100,10 +103,11 @@ class _Open:
 
     names: list[str]
     position: int
-    andness: float | str
+    andness: float | str | None  # None: brackets around one node
     aggregator: str
     inputs: list[Node] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
+    unweighted: int | None = None  # where the first input without a weight ends
 
 
 @dataclass
@@ -167,6 +171,8 @@ class _Reader:
 
 def parse(text: str) -> Node:
     """Read a tree; the notation is described at the head of this module."""
+    if not isinstance(text, str):
+        raise TypeError(f"a formula is text, got {type(text).__name__}")
     reader = _Reader(text)
     if not text.strip():
         raise reader.fail("a tree needs at least one leaf, e.g. SC(salary: 0.6, interests: 0.4)")
@@ -179,17 +185,35 @@ def parse(text: str) -> Node:
             continue
         node = _read_leaf(reader, names)
         while waiting:
-            gate = waiting[-1]
-            gate.inputs.append(node)
-            if reader.sign(":"):
-                gate.weights.append(reader.number("a weight"))
-            if reader.sign(",)", "',' or ')'" if gate.weights else "':', ',' or ')'") == ",":
+            if _read_after(reader, waiting[-1], node) == ",":
                 break
             node = _close(reader, waiting.pop())
         else:
             if reader.at < len(text):
-                raise reader.fail("expected the end of the formula")
+                raise reader.fail(_unexpected(reader, "the end of the formula"))
             return node
+
+
+def _read_after(reader: _Reader, gate: _Open, node: Node) -> str:
+    """Add an input to its gate with the weight behind it; return the "," or ")" that follows."""
+    gate.inputs.append(node)
+    if gate.andness is not None and reader.sign(":"):
+        weight = reader.number("a weight")
+        gate.weights.append(weight / 100.0 if reader.sign("%") else weight)
+    elif gate.unweighted is None:
+        gate.unweighted = reader.at
+    follows = reader.sign(",)" if gate.andness is not None else ")")
+    if not follows:
+        raise reader.fail(_unexpected(reader, "',' or ')'" if gate.andness is not None else "')'"))
+    return follows
+
+
+def _unexpected(reader: _Reader, expected: str) -> str:
+    """Say what was expected; a name of several words or with signs in it is the usual reason."""
+    here, before = reader.text[reader.at : reader.at + 1], reader.text[: reader.at].rstrip()[-1:]
+    if (here.isalnum() or here in "_./-%#") and here and (before.isalnum() or before == "_"):
+        return f'expected {expected}; a name that is not one plain word stands in double quotes, e.g. "worst radius"'
+    return f"expected {expected}"
 
 
 def _read_names(reader: _Reader) -> list[str]:
@@ -208,8 +232,11 @@ def _read_names(reader: _Reader) -> list[str]:
 
 
 def _read_head(reader: _Reader, names: list[str]) -> _Open | None:
-    """Read "CODE(" or "ANDNESS(", with an aggregator in front or not; None when no gate begins here."""
-    start, match = reader.at, reader.take(_HEAD)
+    """Read "CODE(", "ANDNESS(" or "(", with an aggregator in front or not; None when no gate begins here."""
+    start = reader.at
+    if reader.sign("("):
+        return _Open(names, start, None, "")
+    match = reader.take(_HEAD)
     if not match:
         return None
     rule, level = match["rule"] or "gcd", match["level"]
@@ -218,13 +245,18 @@ def _read_head(reader: _Reader, names: list[str]) -> _Open | None:
     if _NUMBER.fullmatch(level):
         return _Open(names, start, float(level), rule)
     if level not in LEVELS:
-        raise reader.fail(f"unknown code {level!r}; use a number or one of {', '.join(LEVELS)}", match.start("level"))
+        meant = {"AND": "HC", "OR": "HD"}.get(level.upper(), level.upper())
+        hint = f"did you mean {meant}?" if meant in LEVELS else f"use a number or one of {', '.join(LEVELS)}"
+        raise reader.fail(f"unknown code {level!r}; {hint}", match.start("level"))
     return _Open(names, start, level, rule)
 
 
 def _close(reader: _Reader, gate: _Open) -> Node:
-    if gate.weights and len(gate.weights) < len(gate.inputs):
-        raise reader.fail("give every input of this gate a weight, or none", gate.position)
+    if gate.andness is None:
+        node = gate.inputs[0]
+        return _negate(gate.names, replace(node, name=gate.names[-1]) if gate.names[-1] else node)
+    if gate.weights and gate.unweighted is not None:
+        raise reader.fail("give every input of this gate a weight, or none", gate.unweighted)
     content = gate.inputs, gate.andness, gate.weights or None, gate.aggregator
     return _make(reader, gate.names, gate.position, Gate, *content)
 
@@ -233,18 +265,27 @@ def _read_leaf(reader: _Reader, names: list[str]) -> Node:
     start = reader.at
     feature = reader.name()
     if feature is None:
-        raise reader.fail("expected a feature, `not` or a gate such as SC(...)")
+        quote = reader.text[start : start + 1] in tuple("\"'`\u2018\u2019\u201c\u201d")
+        raise reader.fail(
+            'put the name between straight double quotes, e.g. "worst radius"'
+            if quote
+            else "expected a feature, `not` or a gate such as SC(...)"
+        )
     criterion = _read_criterion(reader) if reader.sign("[") else Given()
     return _make(reader, names, start, Leaf, feature, criterion)
 
 
 def _make(reader: _Reader, names: list[str], position: int, make: Callable[..., Node], *content: Any) -> Node:
     try:
-        node = make(*content, name=names[-1])
-        for name in reversed(names[:-1]):
-            node = Not(node, name)
+        return _negate(names, make(*content, name=names[-1]))
     except ValueError as problem:
         raise reader.fail(str(problem), position) from None
+
+
+def _negate(names: list[str], node: Node) -> Node:
+    """Wrap a node in the negations that stood in front of it."""
+    for name in reversed(names[:-1]):
+        node = Not(node, name)
     return node
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from baconlogic import bounds as bounding
 from baconlogic import drawing, evaluation, files, notation
 from baconlogic.columns import Columns
-from baconlogic.nodes import Gate, Leaf, Node, Not, Path, walk
+from baconlogic.nodes import Gate, Leaf, Node, Not, Path, as_node, walk
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -22,31 +23,21 @@ if TYPE_CHECKING:
 __all__ = ["Gate", "Leaf", "Node", "Not", "Path", "Tree", "load"]
 
 
+@dataclass(frozen=True, slots=True, repr=False)
 class Tree:
-    """A graded-logic tree.
+    """A graded-logic tree; `root` is the node whose truth is the tree's.
 
     Write one with `Tree.parse("SC(salary: 0.6, interests: 0.4)")`, or build it of `Leaf`, `Not` and `Gate`.
-    Tables are data frames (pandas, polars, ...), mappings of names to columns, or arrays with `columns=[...]`.
+    Tables are data frames (pandas, polars, ...), mappings of names to columns, lists of such rows, or arrays with
+    `columns=[...]`.
     """
 
-    __slots__ = ("_root",)
+    root: Node
 
-    _root: Node
-
-    def __init__(self, root: Node | str) -> None:
-        if isinstance(root, str):
-            root = Leaf(root)
-        if not isinstance(root, Node):
-            raise TypeError(f"a tree needs a root: a Leaf, Not or Gate, got {root!r}")
-        object.__setattr__(self, "_root", root)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a tree cannot be changed; `replace` returns a new one")
-
-    @property
-    def root(self) -> Node:
-        """The node whose truth is the tree's."""
-        return self._root
+    def __post_init__(self) -> None:
+        if self.root is None:
+            raise TypeError("a tree needs at least one leaf; give it a Leaf, Not or Gate, or use Tree.parse(...)")
+        object.__setattr__(self, "root", as_node(self.root))
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -70,29 +61,42 @@ class Tree:
         """Yield (path, node) from the root down, left to right; a path is the input taken at each step."""
         return walk(self.root)
 
-    def __getitem__(self, path: Path) -> Node:
-        """Return the node at a path; `tree[()]` is the root."""
-        node = self.root
-        for step, i in enumerate(path):
-            if not 0 <= i < len(node.children):
-                raise KeyError(f"no node at {path}: {path[:step]} has {len(node.children)} inputs")
-            node = node.children[i]
-        return node
+    def find(self, what: Path | Node | str) -> Path:
+        """Return the path of a part: of the one node with this name, of the one leaf on this feature, of a node."""
+        if isinstance(what, tuple):
+            self._down(what)
+            return what
+        if isinstance(what, str):
+            named = [path for path, node in self.walk() if node.name == what]
+            places = named or [path for path, node in self.walk() if isinstance(node, Leaf) and node.feature == what]
+        else:
+            places = [path for path, node in self.walk() if node == what]
+        if len(places) != 1:
+            raise LookupError(
+                f"{what!r} occurs {len(places)} times in the tree; its parts have the paths that walk() gives"
+            )
+        return places[0]
 
-    def replace(self, old: Path | Node, new: Node | str) -> Self:
-        """Return the tree with another node in place of the one at a path, or of a node that occurs once."""
-        path = self._place_of(old) if isinstance(old, Node) else old
-        above = [self[path[:step]] for step in range(len(path))]
-        node = Leaf(new) if isinstance(new, str) else new
-        for parent, i in zip(reversed(above), reversed(path), strict=True):
+    def __getitem__(self, what: Path | str) -> Node:
+        """Return a part by its path, name or feature; `tree[()]` is the root."""
+        return self._down(self.find(what))[-1]
+
+    def _down(self, path: Path) -> list[Node]:
+        """Return the nodes on the way from the root down a path."""
+        nodes = [self.root]
+        for i in path:
+            inputs = nodes[-1].children
+            if not isinstance(i, int) or not 0 <= i < len(inputs):
+                raise LookupError(f"no node at {path}: there are {len(inputs)} inputs at {path[: len(nodes) - 1]}")
+            nodes.append(inputs[i])
+        return nodes
+
+    def replace(self, old: Path | Node | str, new: Node | str) -> Self:
+        """Return the tree with another node in place of a part, given by path, name or feature, or as a node."""
+        path, node = self.find(old), as_node(new)
+        for parent, i in zip(reversed(self._down(path[:-1])), reversed(path), strict=False):
             node = parent.with_children((*parent.children[:i], node, *parent.children[i + 1 :]))
         return type(self)(node)
-
-    def _place_of(self, node: Node) -> Path:
-        places = [path for path, found in self.walk() if found == node]
-        if len(places) != 1:
-            raise ValueError(f"{node!r} occurs {len(places)} times in the tree; give its path instead")
-        return places[0]
 
     @overload
     def evaluate(
@@ -105,7 +109,10 @@ class Tree:
     def evaluate(
         self, X: Any, *, nodes: bool = False, columns: Sequence[str] | None = None, n_jobs: int = 1
     ) -> Floats | dict[Path, Floats]:
-        """Return the degree of truth of each row; with `nodes`, that of every node by its path. Threads: `n_jobs`."""
+        """Return the degree of truth of each row; with `nodes`, that of every node by its path (see `find`).
+
+        An array needs `columns`, the names of its columns; without, they are x0, x1, ... `n_jobs` threads share rows.
+        """
         table = Columns(X, columns)
         if not nodes:
             return evaluation.truths(self.root, table, n_jobs)
@@ -116,7 +123,8 @@ class Tree:
     def bounds(self, X: Any, upper: Any = None, *, columns: Sequence[str] | None = None) -> bounding.Bounds:
         """Return the exact lowest and highest truth of each row, whatever its missing values turn out to be.
 
-        With `upper`, the two tables hold the lower and upper ends of intervals (missing: no end known).
+        Missing means unknown here, also where a criterion states a truth for missing values. With `upper`, the two
+        tables hold the lower and upper ends of intervals (missing: that end is not known).
         """
         return bounding.bounds(self.root, Columns(X, columns), None if upper is None else Columns(upper, columns))
 
@@ -134,7 +142,7 @@ class Tree:
         return files.to_document(self.root)
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Self:
+    def from_dict(cls, document: dict[str, Any]) -> Self:
         """Return the tree of a document; raises ModelFormatError with the place of the first problem."""
         return cls(files.from_document(document))
 
@@ -142,22 +150,16 @@ class Tree:
         """Write the tree as JSON. A process killed meanwhile leaves the old file or the new one, whole."""
         files.write(self.to_dict(), path)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tree) and self.root == other.root
-
-    def __hash__(self) -> int:
-        return hash(self.root)
-
     def __str__(self) -> str:
         return drawing.draw(self.root)
 
     def __repr__(self) -> str:
         return f"Tree.parse({self.formula()!r})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.root,)
-
 
 def load(path: str | os.PathLike[str]) -> Tree:
     """Read a tree that `Tree.save` wrote; raises ModelFormatError when the file is not one."""
-    return Tree.from_dict(files.read(path))
+    try:
+        return Tree.from_dict(files.read(path))
+    except files.ModelFormatError as problem:
+        raise files.ModelFormatError(f"{path}: {problem.place}", problem.problem) from None

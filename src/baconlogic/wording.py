@@ -1,0 +1,43 @@
+"""Numbers and degrees of truth, written for people."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+
+def number(value: float, step: float | None = None) -> str:
+    """Write a number as it is when it is short, else rounded to a hundredth of `step`, or to four digits without."""
+    digits = f"{value:.7g}"
+    if float(digits) != value:
+        step = step or abs(value) / 10.0
+        decimals = max(2 - math.floor(math.log10(step)), 0) if step > 0.0 and math.isfinite(step) else 0
+        digits = f"{value:.{min(decimals, 15)}f}" if decimals <= 15 else f"{value:.4g}"
+    elif "e" in digits and 1e-7 < abs(value) < 1e15:
+        digits = f"{value:.15f}" if abs(value) < 1.0 else f"{value:.0f}"
+    return digits.rstrip("0").rstrip(".") if "." in digits and "e" not in digits else digits
+
+
+def numbers(values: list[float]) -> list[str]:
+    """Write increasing numbers so that they stay apart."""
+    step = min((b - a for a, b in pairwise(values)), default=0.0)
+    return [number(value, step) for value in values]
+
+
+def degree(truth: float) -> str:
+    """Say a degree of truth; one that is not quite 0 or 1 is not rounded to it."""
+    named = {0.0: "not true", 0.5: "half true", 1.0: "fully true"}
+    return named.get(truth, f"{percent(truth)} true")
+
+
+def percent(share: float) -> str:
+    """Write a share in percent with three digits, or as many as keep it apart from 0% and 100%."""
+    shown = f"{100.0 * share:.3g}"
+    if float(shown) in (0.0, 100.0) and share not in (0.0, 1.0):
+        shown = f"{100.0 * share:.12g}"
+    return f"{number(float(shown))}%"
+
+
+def listed(items: list[str], last: str = "or") -> str:
+    """Write a list as people do: a, b or c."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
