@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-slow lint format bench bench-smoke clean
+.PHONY: help demo test lint format bench bench-smoke clean
 help:
 	@echo "make demo    score four job offers with a graded-logic tree"
 	@echo "make test    run all tests"
@@ -34,9 +34,6 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest
-
-test-slow: $(VENV)/.test
-	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -128,7 +128,7 @@ def case(shape: kernel.Shape, rows: int) -> tuple[Floats, Floats, Floats, Floats
     return parameters, shape.left, shape.right, X, y
 
 
-def compare(name: str, shape: kernel.Shape, rows: int, budget: float) -> None:
+def compare(name: str, shape: kernel.Shape, rows: int, budget: float, goals: dict[str, int]) -> None:
     p, left, right, X, y = case(shape, rows)
     objective = kernel.Objective(shape, np.arange(len(X)), X, y)
     contenders: dict[str, Callable[[], tuple[float, Floats]]] = {
@@ -146,7 +146,8 @@ def compare(name: str, shape: kernel.Shape, rows: int, budget: float) -> None:
         assert np.abs(theirs - gradient).max() < 1e-8 * np.abs(gradient).max(), who  # noqa: S101
         seconds[who] = best_seconds(run, budget)
         ratio = seconds[who] / seconds["baconlogic"]
-        print(f"  {who:15} {1e3 * seconds[who]:10.3f} ms   {ratio:6.1f} x")
+        goal = f"   (goal: {goals[who]} x or more)" if who in goals else ""
+        print(f"  {who:15} {1e3 * seconds[who]:10.3f} ms   {ratio:6.1f} x{goal}")
 
 
 def evaluation(rows: int, budget: float) -> None:
@@ -161,8 +162,13 @@ def evaluation(rows: int, budget: float) -> None:
         tree = Tree.parse(text)
         X = {f"f{i}": rng.normal(size=rows) for i in range(7)}
         one, two = (best_seconds(partial(tree.evaluate, X, n_jobs=n), budget) for n in (1, 2))
+        for _ in range(2):  # in turns, so that a busy moment of the machine meets both
+            one = min(one, best_seconds(partial(tree.evaluate, X, n_jobs=1), budget))
+            two = min(two, best_seconds(partial(tree.evaluate, X, n_jobs=2), budget))
         each = 1e9 * one / rows / 7
-        print(f"  {name:25} {each:6.1f} ns a row and leaf on one core; two cores: {two / one:.2f} of the time")
+        print(
+            f"  {name:25} {each:5.1f} ns a row and leaf on one core (goal: 15); two cores: {two / one:.2f} of the time"
+        )
 
 
 def main() -> None:
@@ -171,9 +177,11 @@ def main() -> None:
     quick = parser.parse_args().quick
     budget = 0.05 if quick else 2.0
     print(f"Python {platform.python_version()}, numpy {np.__version__}, {os.cpu_count()} cores, {platform.machine()}")
-    compare("left chain, 30 leaves, 569 rows", kernel.left_chain(30), 569, budget)
+    compare(
+        "left chain, 30 leaves, 569 rows", kernel.left_chain(30), 569, budget, {"numpy by hand": 4, "torch eager": 40}
+    )
     rows = 10_000 if quick else 100_000
-    compare(f"balanced, 32 leaves, {rows:,} rows", kernel.balanced(32), rows, budget)
+    compare(f"balanced, 32 leaves, {rows:,} rows", kernel.balanced(32), rows, budget, {})
     rows = 200_000 if quick else 1_000_000
     print(f"\nevaluating {rows:,} rows of a 7-leaf tree")
     evaluation(rows, budget)

@@ -26,11 +26,12 @@ def main() -> None:
     """Print the tree and the offers, best first, with the degree of truth of every step."""
     print(TREE)
     truths = TREE.evaluate(OFFERS, nodes=True)
-    steps = {"salary": (0, 0), "benefits": (0, 1), "compensation": (0,), "interests": (1,), "the job suits me": ()}
-    print(f"\n{'':12}" + "".join(f"{step:>18}" for step in steps))
+    steps = {step: TREE.find(step) for step in ("salary", "benefits", "compensation", "interests", "the job suits me")}
+    print(f"\n{'':10}" + "  ".join(f"{step:>12}" for step in steps))
     best_first = sorted(range(4), key=lambda row: -truths[()][row])
     for row in best_first:
-        print(f"{OFFERS['offer'][row]:12}" + "".join(f"{truths[path][row]:18.2f}" for path in steps.values()))
+        degrees = (f"{truths[path][row]:>{max(len(step), 12)}.2f}" for step, path in steps.items())
+        print(f"{OFFERS['offer'][row]:10}" + "  ".join(degrees))
     first = OFFERS["offer"][best_first[0]]
     print(f"\nBest: {first}. Every number is a degree of truth: 0 not true, 1 fully true.")
 

@@ -110,10 +110,11 @@ assert "numba" not in sys.modules and "narwhals" not in sys.modules
     run_python("-c", script)
 
 
-def test_the_readme_example_prints_what_the_readme_says(tmp_path):
+def test_the_readme_examples_print_what_the_readme_says(tmp_path):
     blocks = re.findall(r"```(python|text)\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    (_, code), (_, expected) = blocks
-    assert run_python("-c", code, cwd=tmp_path) == expected
+    assert [kind for kind, _ in blocks] == ["python", "text"] * 2
+    for (_, code), (_, expected) in zip(blocks[::2], blocks[1::2], strict=True):
+        assert run_python("-c", code, cwd=tmp_path) == expected
 
 
 def test_the_demo_ranks_the_four_offers():
