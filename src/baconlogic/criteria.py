@@ -168,12 +168,12 @@ class Ramp(Numeric):
     unit: str = ""
 
     def __init__(self, points: Any, missing: float | None = None, unit: str = "") -> None:
-        pairs = sorted(pairs_of(points, "breakpoints", "(value, truth), e.g. [(12, 0), (25, 1)]"))
+        pairs = pairs_of(points, "breakpoints", "(value, truth), e.g. [(12, 0), (25, 1)]")
         for x, t in pairs:
             check_finite(x, "a breakpoint")
             check_truth(t, f"the truth at {number(x)}")
         check_text(unit, "a unit", empty=True)
-        self._set(missing, points=tuple((float(x), float(t)) for x, t in pairs), unit=unit)
+        self._set(missing, points=tuple(sorted((float(x), float(t)) for x, t in pairs)), unit=unit)
         if len(pairs) < 2:
             raise ValueError(f"a ramp needs two or more breakpoints, got {len(pairs)}")
         for (a, _), (b, _) in pairwise(self.points):
