@@ -185,6 +185,22 @@ def test_steep_and_flat_criteria_do_not_hang_or_escape(text):
     assert truths.max() <= high + 1e-12
 
 
+def test_tables_without_a_common_category_and_mixed_readings_are_said(caplog):
+    tree = Tree.parse('C(k[1 if "a", 0 if "c"], k[0.5 if "b", 1 if "d"])')
+    with pytest.raises(ValueError, match="column 'k' is unknown, but no category is in all the tables that read it"):
+        tree.bounds({"k": [None]})
+    low, high = Tree.parse("C(x[1 if 1, other 0], x[0 at 0, 1 at 2])").bounds({"x": [None]})
+    assert low <= 0 < 0.602 < high
+    assert "'x' is read as a number and as a category" in caplog.text
+
+
+def test_many_columns_that_pull_both_ways_in_one_gate_are_bracketed(caplog):
+    leaves = ", ".join(f"f{i}[half at 0, slope 1], f{i}[half at 1, slope -1]" for i in range(9))
+    (low,), (high,) = Tree.parse(f"A({leaves})").bounds({f"f{i}": [None] for i in range(9)})
+    assert low <= 0.5 <= 0.6225 <= high < 1.0
+    assert "the bounds hold but are not exact" in caplog.text
+
+
 def test_two_features_that_pull_both_ways_are_bracketed():
     tree = Tree.parse(
         "C(HD(x[half at 0, slope 1], y[half at 0, slope -1]), HD(x[half at 1, slope -2], y[half at 1, slope 2]))"

@@ -68,6 +68,11 @@ def test_rows_as_mappings_masked_arrays_decimals_and_numpy_objects():
     objects = np.array([np.int64(1), np.float32(0.5), np.zeros(1, bool)[0], Decimal("0.25"), None], dtype=object)
     assert Tree.parse("a[missing 0.75]").evaluate({"a": objects}).tolist() == [1, 0.5, 0, 0.25, 0.75]
     assert Tree("a").evaluate(pl.DataFrame({"a": [Decimal("0.25")]})).tolist() == [0.25]
+    column = np.ma.array([0.2, 0.9], mask=[0, 1])
+    assert Tree.parse("a[missing 0]").evaluate({"a": column}).tolist() == [0.2, 0]
+    for null in (pd.NA, pd.NaT, None, float("nan"), Decimal("sNaN")):
+        assert Tree.parse("a[missing 0.75]").evaluate([{"a": 1}, {"a": null}]).tolist() == [1, 0.75]
+        assert Tree.parse('a[1 if "x", missing 0.75]').evaluate([{"a": "x"}, {"a": null}]).tolist() == [1, 0.75]
     with pytest.raises(TypeError, match="names the columns of an array"):
         Tree("a").evaluate({"a": [1]}, columns=["a"])
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import criteria, monotone_ramps, ramps, sigmoids, tables
 
+from baconlogic import Gate, Leaf, Tree
 from baconlogic.criteria import Given, Ramp, Sigmoid, Table
 
 
@@ -23,6 +24,15 @@ def test_a_ramp_is_straight_between_its_breakpoints_and_flat_outside():
 
 def test_the_order_in_which_breakpoints_are_given_does_not_matter():
     assert Ramp([(25, 1), (12, 0)]) == Ramp([(12, 0), (25, 1)])
+
+
+def test_rounding_does_not_carry_a_truth_past_its_breakpoints():
+    for ramp, x in ((Ramp([(-9.2, 0.22), (1, 0)]), 0.9999999999999999), (Ramp([(-96, 0.08), (0, 1)]), -1e-17)):
+        low, high = ramp.range
+        assert low <= truth(ramp, x)[0] <= high
+        for rows in (1, 100_000):
+            tree = Tree(Gate([Leaf("a", ramp), "b"], "C" if low == 0 else "D"))
+            assert np.isfinite(tree.evaluate({"a": np.full(rows, x), "b": np.full(rows, 0.5)})).all()
 
 
 def test_between_falls_when_yes_is_smaller():

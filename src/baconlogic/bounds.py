@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -61,6 +62,9 @@ def bounds(root: Node, lower: Columns, upper: Columns | None = None) -> Bounds:
     for node in nodes:
         if isinstance(node, Leaf):
             criteria.setdefault((node.feature, node.criterion.categorical), []).append(node.criterion)
+    for feature, uses in Counter(feature for feature, _ in criteria).items():
+        if uses > 1:
+            log.warning("%r is read as a number and as a category; where it is unknown the bounds may be wide", feature)
     intervals = _intervals(criteria, raw_columns(nodes, lower), None if upper is None else raw_columns(nodes, upper))
     known = _leaf_intervals(dict(enumerate(nodes)), intervals)
     for span, keys in _knots(order):
@@ -292,10 +296,13 @@ def _pieces(criteria: list[Criterion], key: Key, interval: RawEnds, *, coarse: b
         text = any(isinstance(category, str) for category in listed)  # stands for any category that no table names
         unlisted: Any = "".join(map(str, listed)) + "." if text else sum(abs(category) for category in listed) + 1
         allowed = [v for v in (*listed, unlisted) if all(c.other is not None or v in dict(c.truths) for c in tables)]
+        if not allowed:
+            raise ValueError(f"column {key[0]!r} is unknown, but no category is in all the tables that read it")
         return [(category, category) for category in allowed]
     bends = {x for c in criteria if isinstance(c, Numeric) for x in c.bends}
     low, high = (float(side[0]) for side in interval)
     start, end = (float(np.clip(side, min(bends), max(bends))) for side in (low, high))
-    inside = [] if coarse else sorted(bend for bend in bends if start < bend < end)
-    edges = [start, *inside, end]
+    if coarse:
+        return [(start, end)]
+    edges = [start, *sorted(bend for bend in bends if start < bend < end), end]
     return [(low, low), (high, high), *pairwise(edges)]

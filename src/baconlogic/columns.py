@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_PANDAS_NULLS = ("NAType", "NaTType")  # known by name, so that pandas need not be there
+
+
 class Columns:
     """Named columns of one table. An array has no names: give `names`, or its columns are called x0, x1, ..."""
 
     def __init__(self, X: Any, names: Sequence[str] | None = None) -> None:
         self._named = True
         self._get_objects: Callable[[str], NDArray[Any]] | None = None  # when it differs from numbers: large integers
-        if isinstance(X, np.ma.MaskedArray):
-            masked, X = np.ma.getmaskarray(X), np.array(X.data, dtype=object)
-            X[masked] = None
         if names is not None and not isinstance(X, np.ndarray | Sequence):
             raise TypeError("columns=[...] names the columns of an array; this table has names already")
         if isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
@@ -120,6 +120,10 @@ class Columns:
 
 def _as_array(values: Any) -> NDArray[Any]:
     """Return an array; values of several kinds stay what they are instead of all becoming text."""
+    if isinstance(values, np.ma.MaskedArray):
+        plain = np.array(values.data, dtype=object)
+        plain[np.ma.getmaskarray(values)] = None
+        return plain
     try:
         array = np.asarray(values)
     except ValueError:
@@ -160,7 +164,9 @@ def _as_category(value: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, Real | Decimal) and value != value)
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return value is None or (isinstance(value, Real) and value != value) or type(value).__name__ in _PANDAS_NULLS
 
 
 def _shortened(names: Sequence[Any]) -> str:

@@ -214,8 +214,8 @@ class Ramp(Numeric):
         return tuple(self._values)
 
     def known(self, values: Floats) -> Floats:
-        """Interpolate between the breakpoints."""
-        return np.asarray(np.interp(values, self._values, self._truths))
+        """Interpolate between the breakpoints; rounding must not carry a truth past them."""
+        return np.clip(np.interp(values, self._values, self._truths), *self.range)
 
     def image(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Return the exact lowest and highest truth over each raw interval."""
@@ -309,7 +309,7 @@ class Sigmoid(Numeric):
     def bends(self) -> tuple[float, ...]:
         """The centre, and marks on both sides of it; beyond the last it is 0 or 1 to the last bit."""
         below, above = math.nextafter(self.centre, -math.inf), math.nextafter(self.centre, math.inf)
-        reaches = [min(distance / abs(self.slope), 1e300) for distance in (1.0, 2.0, 4.0, 8.0, 20.0, 800.0)]
+        reaches = [min(distance / abs(self.slope), 1.7e308) for distance in (1.0, 2.0, 4.0, 8.0, 20.0, 800.0)]
         left = [min(self.centre - reach, below) for reach in reversed(reaches)]
         return (*left, self.centre, *(max(self.centre + reach, above) for reach in reaches))
 

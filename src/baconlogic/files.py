@@ -82,7 +82,7 @@ def from_document(document: Any) -> Node:
     """Return the tree of a document, or raise ModelFormatError."""
     known = _mapping(document, "document")
     if known.get("format") != FORMAT:
-        raise ModelFormatError("format", f"expected {FORMAT!r}, got {known.get('format')!r:.60}")
+        _refuse("format", repr(FORMAT), known.get("format"))
     version = _whole(known.get("version"), "version")
     if version != VERSION:
         shown = version if abs(version) < 10**9 else "another"
@@ -113,7 +113,7 @@ def _read_node(entry: Any, place: str, position: int, loose: dict[int, Node]) ->
     def adopt(value: Any, at: str) -> Node:
         child = _whole(value, at)
         if not 0 <= child < position:
-            raise ModelFormatError(at, f"an input must be an earlier node, 0 to {position - 1}, got {child}")
+            _refuse(at, f"an earlier node, 0 to {position - 1}", child)
         if child not in loose:
             raise ModelFormatError(at, f"node {child} is the input of two nodes")
         return loose.pop(child)

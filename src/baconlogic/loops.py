@@ -213,6 +213,7 @@ def ramp(raw: Floats, values: Floats, truths: Floats, out: Floats) -> bool:
     """Do what `criteria.Ramp.known` does; return whether a value is missing, whose truth is then still open."""
     missing = 0
     last = values.size - 1
+    lowest, highest = truths.min(), truths.max()
     out[:] = truths[last]
     for k in range(last - 1, -1, -1):  # from the right: each segment overwrites what lies left of its end
         start, end, low = values[k], values[k + 1], truths[k]
@@ -221,6 +222,7 @@ def ramp(raw: Floats, values: Floats, truths: Floats, out: Floats) -> bool:
             line = low + slope * (max(raw[i], start) - start)
             out[i] = line if raw[i] < end else out[i]
     for i in range(raw.size):
+        out[i] = min(max(out[i], lowest), highest)
         missing += raw[i] != raw[i]
     return missing > 0
 

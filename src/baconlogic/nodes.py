@@ -273,6 +273,6 @@ def _as_weights(weights: Sequence[float] | None, n: int) -> tuple[float, ...]:
     total = math.fsum(weights)
     if abs(total - 1.0) < 1e-9:
         return tuple(float(w) for w in weights)
-    if not (abs(total - 1.0) <= 0.01 or abs(total - 100.0) <= 1.0):
+    if not (abs(total - 1.0) <= 0.0101 or abs(total - 100.0) <= 1.01):
         raise ValueError(f"weights must sum to 1, or to 100 as percentages, got {total:g}")
     return tuple(float(w / total) for w in weights)

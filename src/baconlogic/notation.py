@@ -253,8 +253,7 @@ def _read_head(reader: _Reader, names: list[str]) -> _Open | None:
 
 def _close(reader: _Reader, gate: _Open) -> Node:
     if gate.andness is None:
-        node = gate.inputs[0]
-        return _negate(gate.names, replace(node, name=gate.names[-1]) if gate.names[-1] else node)
+        return _make(reader, gate.names, gate.position, _renamed, gate.inputs[0])
     if gate.weights and gate.unweighted is not None:
         raise reader.fail("give every input of this gate a weight, or none", gate.unweighted)
     content = gate.inputs, gate.andness, gate.weights or None, gate.aggregator
@@ -280,6 +279,12 @@ def _make(reader: _Reader, names: list[str], position: int, make: Callable[..., 
         return _negate(names, make(*content, name=names[-1]))
     except ValueError as problem:
         raise reader.fail(str(problem), position) from None
+
+
+def _renamed(node: Node, name: str) -> Node:
+    if name and node.name:
+        raise ValueError(f"this part has two names, {name!r} and {node.name!r}")
+    return replace(node, name=name) if name else node
 
 
 def _negate(names: list[str], node: Node) -> Node:
@@ -356,6 +361,6 @@ def _read_category(reader: _Reader) -> str | int | bool:
     word = reader.take(_WORD) or reader.take(_WHOLE)
     if word and word.group() in ("true", "false"):
         return word.group() == "true"
-    if word and _WHOLE.fullmatch(word.group()):
+    if word and _WHOLE.fullmatch(word.group()) and len(word.group()) < 1000:
         return int(word.group())
     raise reader.fail("expected a category: text in double quotes, a whole number, true or false", start)
