@@ -293,7 +293,8 @@ def _pieces(criteria: list[Criterion], key: Key, interval: RawEnds, *, coarse: b
     if key[1]:
         tables = [c for c in criteria if isinstance(c, Table)]
         listed: dict[Any, None] = dict.fromkeys(category for c in tables for category, _ in c.truths)
-        text = any(isinstance(category, str) for category in listed)  # stands for any category that no table names
+        text = any(isinstance(category, str) for category in listed)
+        # stands for any category that no table names, and is of the same kind as those they do
         unlisted: Any = "".join(map(str, listed)) + "." if text else sum(abs(category) for category in listed) + 1
         allowed = [v for v in (*listed, unlisted) if all(c.other is not None or v in dict(c.truths) for c in tables)]
         if not allowed:
