@@ -102,6 +102,11 @@ def test_numbers_as_categories():
         ({"N": [1], "b": [1], "colour": [1]}, ValueError, "missing columns 'n', 'c'"),
         ({"n": [1], "b": [1, 0], "c": ["red"]}, ValueError, "columns must be equally long, got lengths [1, 2]"),
         ({"n": ["ten"], "b": [1], "c": ["red"]}, ValueError, "column 'n', row 0: 'ten' is not a number, and its"),
+        (
+            {"n": ["0.2", "3", "12%", "n/a"], "b": [1] * 4, "c": ["red"] * 4},
+            ValueError,
+            "column 'n', row 2: '12%' is not a number, and its criterion needs numbers",
+        ),
         ({"n": ["7"], "b": [1], "c": ["red"]}, ValueError, "column 'n', row 0: '7' is not a number"),
         ({"n": [1j], "b": [1], "c": ["red"]}, ValueError, "column 'n', row 0: 1j is not a number"),
         ({"n": pd.to_datetime(["2020-01-01"]), "b": [1], "c": ["red"]}, ValueError, "is not a number"),

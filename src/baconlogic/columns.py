@@ -108,7 +108,14 @@ class Columns:
             return column
         if column.dtype.kind in "fiub":
             return column.astype(np.float64)
-        return np.array([_as_number(value, name, row) for row, value in enumerate(column)])
+        found = [_as_number(value) for value in column]
+        wrong = [row for row, number in enumerate(found) if number is None]
+        if wrong:
+            row = next((row for row in wrong if not _reads_as_number(column[row])), wrong[0])  # why it is a text column
+            raise ValueError(
+                f"column {name!r}, row {row}: {column[row]!r:.60} is not a number, and its criterion needs numbers"
+            )
+        return np.array(found, dtype=np.float64)
 
     def categories(self, name: str) -> NDArray[np.object_]:
         """Return a column as Python objects, missing values as None."""
@@ -148,13 +155,22 @@ def _as_objects(series: Any) -> NDArray[Any]:
     return column
 
 
-def _as_number(value: Any, name: str, row: int) -> float:
+def _as_number(value: Any) -> float | None:
+    """Return a number, NaN for a missing one, None for what is not a number; text is not, even "7"."""
     if _is_missing(value):
         return np.nan
     if isinstance(value, Real | Decimal | np.bool_):
         with contextlib.suppress(OverflowError):
             return float(value)
-    raise ValueError(f"column {name!r}, row {row}: {value!r:.60} is not a number, and its criterion needs numbers")
+    return None
+
+
+def _reads_as_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return isinstance(value, str)
 
 
 def _as_category(value: Any) -> Any:

@@ -41,7 +41,7 @@ def coefficients(andness: Any, n: Any, knee: Any) -> tuple[Any, Any, Any]:
     """Return (p, q, c) of the conjunctive side, andness >= 1/2. `c` follows andness from `knee` upward."""
     product = np.minimum(np.maximum(4.0 * andness - 2.0, 0.0), 1.0)
     room = n - (n - 1.0) * np.maximum(andness, knee)
-    room = room * (room > DRASTIC_BELOW)
+    room = np.maximum(room, 0.0) * (room > DRASTIC_BELOW)
     return 1.0 - product, product, ((n + 1.0) / room) ** (1.0 / n) - 1.0
 
 
