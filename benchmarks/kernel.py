@@ -32,7 +32,7 @@ def sigmoid(u: Floats) -> Floats:
 def numpy_loss_gradient(p: Floats, left: Floats, right: Floats, X: Floats, y: Floats) -> tuple[float, Floats]:
     """Return the same loss, written as a careful numpy user would: whole rows at a time, logs kept for the way back."""
     m, n = len(X), len(X) - 1
-    slope, centre, weight, andness = p[:m], p[m : 2 * m], p[2 * m : 2 * m + n], p[2 * m + n : 2 * m + 2 * n]
+    slope, centre, weight, andness = p[:m], p[m : 2 * m], p[3 * m : 3 * m + n], p[3 * m + n : 3 * m + 2 * n]
     steepness, threshold = p[-2:]
     z: list[Floats] = list(sigmoid(slope[:, None] * (X - centre[:, None])))
     kept = []
@@ -65,8 +65,8 @@ def numpy_loss_gradient(p: Floats, left: Floats, right: Floats, X: Floats, y: Fl
             to_weight += (1.0 - q) * (x - v)
             to_andness += 4.0 * (g - w * x - (1.0 - w) * v)
             to_x, to_v = to_x + (1.0 - q) * w, to_v + (1.0 - q) * (1.0 - w)
-        gradient[2 * m + j] = -(e @ to_weight) if dual else e @ to_weight
-        gradient[2 * m + n + j] = e @ to_andness
+        gradient[3 * m + j] = -(e @ to_weight) if dual else e @ to_weight
+        gradient[3 * m + n + j] = e @ to_andness
         d[left[j]], d[right[j]] = e * to_x, e * to_v
     back = np.array(d[:m]) * np.array(z[:m]) * (1.0 - np.array(z[:m]))
     gradient[:m] = (back * (X - centre[:, None])).sum(axis=1)
@@ -86,10 +86,10 @@ def torch_loss_gradient(
 
     def run() -> tuple[float, Floats]:
         parameters = torch.tensor(p, requires_grad=True)
-        slope, centre, weight, andness, link = torch.split(parameters, [m, m, n, n, 2])
+        slope, centre, _, weight, andness, link = torch.split(parameters, [m, m, m, n, n, 2])
         z = list(torch.sigmoid(slope[:, None] * (raw - centre[:, None])))
         for j in range(n):
-            dual = bool(p[2 * m + n + j] < 0.5)
+            dual = bool(p[3 * m + n + j] < 0.5)
             a = 1.0 - andness[j] if dual else andness[j]
             x, v = (1.0 - z[left[j]], 1.0 - z[right[j]]) if dual else (z[left[j]], z[right[j]])
             w, c = weight[j], torch.sqrt(3.0 / (2.0 - a)) - 1.0
@@ -124,7 +124,8 @@ def case(shape: kernel.Shape, rows: int) -> tuple[Floats, Floats, Floats, Floats
     y = (rng.random(rows) < 0.4).astype(float)
     # trained trees are mixed: mostly hard gates of both kinds, some soft ones
     andness = rng.choice([1.6, 1.2, 0.9, 0.65, 0.4, 0.1, -0.3, -0.7], m - 1)
-    parameters = np.r_[rng.normal(1.0, 0.5, m), rng.normal(0, 0.5, m), rng.uniform(0.3, 0.7, m - 1), andness, 6.0, 0.5]
+    leaves = rng.normal(1.0, 0.5, m), rng.normal(0, 0.5, m), np.zeros(m)
+    parameters = np.r_[*leaves, rng.uniform(0.3, 0.7, m - 1), andness, 6.0, 0.5]
     return parameters, shape.left, shape.right, X, y
 
 

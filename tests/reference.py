@@ -23,12 +23,16 @@ def gcd2(x, y, w, a, *, exact=False):
 
 def loss(p, shape, columns, X, y, share, *, learned, calibrated, exact, penalty, amplifier):
     m = len(columns)
-    slope, centre, weight, andness = p[:m], p[m : 2 * m], p[2 * m : 3 * m - 1], p[3 * m - 1 : 4 * m - 2]
+    slope, centre, missing = p[:m], p[m : 2 * m], p[2 * m : 3 * m]
+    weight, andness = p[3 * m : 4 * m - 1], p[4 * m - 1 : 5 * m - 2]
     total = mp.mpf(0)
     for row in range(len(y)):
         raw = [mp.mpf(float(X[c][row])) for c in columns]
         if learned:
-            z = [1 / (1 + mp.exp(-s * (r - c))) for r, s, c in zip(raw, slope, centre, strict=True)]
+            score = [
+                u if r > 1e50 else s * (r - c) for r, s, c, u in zip(raw, slope, centre, missing, strict=True)
+            ]
+            z = [1 / (1 + mp.exp(-u)) for u in score]
         else:
             z = [min(max(r, EPS), 1 - EPS) for r in raw]
         for j, (a, b) in enumerate(zip(*shape, strict=True)):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import reference
 
-from baconlogic import Gate, Leaf, Tree, gcd
+from baconlogic import Gate, Leaf, Tree, gcd, loops
 from baconlogic.criteria import Sigmoid
 from baconlogic.kernel import Objective, Shape, balanced, left_chain, parts
 
@@ -30,14 +30,15 @@ SHAPES = {"left chain": lambda m, _: left_chain(m), "balanced": lambda m, _: bal
 
 def parameters(m, rng, andness=None):
     andness = rng.uniform(-0.95, 1.95, m - 1) if andness is None else rng.choice(andness, m - 1)
-    return np.r_[rng.normal(0, 2, m), rng.normal(0, 1, m), rng.uniform(0.1, 0.9, m - 1), andness, 5.0, 0.4]
+    slope, centre, weight = rng.normal(0, 2, m), rng.normal(0, 1, m), rng.uniform(0.1, 0.9, m - 1)
+    return np.r_[slope, centre, np.linspace(-1, 1, m), weight, andness, 5.0, 0.4]
 
 
 def assert_gradient(objective, p, expected):
     _, found = objective(p)
     assert np.isfinite(found).all()
     expected = np.array(expected)
-    for part in (parts(expected).slope, parts(expected).centre):
+    for part in parts(expected)[:3]:
         part[~objective.data.learned] = 0.0
     scale = np.maximum(np.abs(expected), 1e-3 * np.abs(expected).max() + 1e-12)
     assert (np.abs(found - expected) / scale).max() < 1e-6
@@ -53,6 +54,8 @@ def test_gradient_matches_central_differences_in_two_hundred_digits(shape, andne
     rng = np.random.default_rng(len(shape) + 2 * learned + 4 * calibrated)
     for m in (1, 2, 5):
         X = rng.normal(size=(m, 3)) if learned else rng.choice([0, 1, 0, 1, 0.3, 0.999], (m, 3))
+        if learned:
+            X[0, 1] = X[-1, 2] = loops.MISSING
         y, weight = rng.choice([0, 1, 0.3], 3), rng.uniform(0.1, 1, 3)
         kind = {"learned": learned, "calibrated": calibrated, "penalty": 0.1, "amplifier": 3.0}
         hung = SHAPES[shape](m, rng)
@@ -149,7 +152,7 @@ def test_leaves_may_be_learned_or_given_each():
 
 def test_a_disjunction_of_conjunctions_stays_exact_when_all_is_false():
     """D(C(a, b), C(c, d)): the truth of each conjunction is far below what 1 - truth can show."""
-    p = np.array([3.0] * 4 + [0.0] * 4 + [0.5] * 3 + [1.0, 1.0, 0.0] + [1.0, 0.5])
+    p = np.array([3.0] * 4 + [0.0] * 8 + [0.5] * 3 + [1.0, 1.0, 0.0] + [1.0, 0.5])
     for x in (-4.0, -9.0, -12.0, -60.0):
         X, y = np.full((4, 1), x), [0.3]
         objective = Objective(balanced(4), range(4), X, y, calibrated=False)
@@ -165,14 +168,14 @@ def test_no_gradient_explodes_on_ordinary_data():
     rng = np.random.default_rng(0)
     for _ in range(500):
         X, y = rng.normal(0, 3, (5, 20)), rng.integers(0, 2, 20)
-        p = np.r_[rng.normal(0, 3, 5), rng.normal(0, 1, 5), rng.uniform(0.1, 0.9, 4), rng.uniform(-1, 2, 4), 5, 0.5]
+        p = np.r_[rng.normal(0, 3, 5), rng.normal(0, 1, 10), rng.uniform(0.1, 0.9, 4), rng.uniform(-1, 2, 4), 5, 0.5]
         assert np.abs(Objective(balanced(5), range(5), X, y)(p)[1]).max() < 1000
 
 
 def test_loss_is_the_papers():
     """a * (cross-entropy + lambda * mean (w - 0.5)^2), truth read as probability."""
     X, y = np.array([[0.2, 0.9], [0.6, 0.7]]), np.array([0.0, 1.0])
-    p = np.r_[np.zeros(4), 0.3, 0.9, 1.0, 0.0]
+    p = np.r_[np.zeros(6), 0.3, 0.9, 1.0, 0.0]
     z = gcd.gcd(X, [0.3, 0.7], 0.9)
     expected = 10 * (-np.mean(y * np.log(z) + (1 - y) * np.log(1 - z)) + 0.01 * 0.2**2)
     settings = {"learned": False, "calibrated": False, "penalty": 0.01, "amplifier": 10.0}
@@ -246,7 +249,7 @@ def test_a_second_process_finds_the_compiled_code(tmp_path):
     script = """
 import numpy as np
 from baconlogic import kernel
-kernel.Objective(kernel.left_chain(2), [0, 1], np.zeros((2, 3)), [0, 1, 1])(np.ones(8) / 2)
+kernel.Objective(kernel.left_chain(2), [0, 1], np.zeros((2, 3)), [0, 1, 1])(np.ones(10) / 2)
 stats = kernel.loss_gradient.stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
@@ -257,5 +260,5 @@ print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 
 
 def test_a_wrong_number_of_parameters_is_refused():
-    with pytest.raises(ValueError, match="expected 8 parameters, got"):
+    with pytest.raises(ValueError, match="expected 10 parameters, got"):
         Objective(left_chain(2), [0, 1], np.zeros((2, 3)), [0, 1, 1])(np.zeros(7))

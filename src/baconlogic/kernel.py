@@ -1,11 +1,12 @@
 """Loss and gradient over a flattened binary tree, compiled.
 
 Nodes are numbered leaves first: leaf i is node i, gate j is node m + j and comes after its children, the root is last.
-The parameters of m leaves and g = m - 1 gates are one vector of length 4m, in their natural units (see `Parameters`):
+The parameters of m leaves and g = m - 1 gates are one vector of length 5m, in their natural units (see `Parameters`):
 
-    slope[m] | centre[m] | weight[g] | andness[g] | steepness, threshold
+    slope[m] | centre[m] | missing[m] | weight[g] | andness[g] | steepness, threshold
 
-Leaf:  truth = sigmoid(slope (raw - centre)), or the raw value itself when its criterion is fixed.
+Leaf:  truth = sigmoid(slope (raw - centre)), sigmoid(missing) where the raw value is missing, or the raw value itself
+       when its criterion is fixed.
 Link:  p = sigmoid(steepness (z - threshold)) of the root's truth z, or p = z as in the paper.
 Loss:  amplifier * (sum_i sample_weight_i * cross-entropy(p_i, y_i) + penalty * mean_j (weight_j - 1/2)^2).
 
@@ -51,6 +52,7 @@ class Parameters(NamedTuple):
 
     slope: Floats  # (leaves,)
     centre: Floats
+    missing: Floats
     weight: Floats  # (gates,), of the left input; the right one has the rest
     andness: Floats
     link: Floats  # (2,): steepness, threshold
@@ -61,7 +63,7 @@ class Data(NamedTuple):
 
     columns: Ints  # (leaves,): which feature each leaf reads
     learned: Bools  # (leaves,): whether its criterion is learned; if not, the feature holds truths
-    X: Floats  # (features, rows)
+    X: Floats  # (features, rows); MISSING where a value is
     y: Floats  # (rows,), in [0, 1]
     share: Floats  # (rows,), sum 1
 
@@ -78,9 +80,10 @@ class Settings(NamedTuple):
 @compiled(reassociate=False)
 def parts(vector: Floats) -> Parameters:
     """Return the parts of a parameter vector."""
-    m = vector.size // 4
+    m = vector.size // 5
     n = m - 1
-    return Parameters(vector[:m], vector[m : 2 * m], vector[2 * m : 2 * m + n], vector[2 * m + n : -2], vector[-2:])
+    slope, centre, missing = vector[:m], vector[m : 2 * m], vector[2 * m : 3 * m]
+    return Parameters(slope, centre, missing, vector[3 * m : 3 * m + n], vector[3 * m + n : -2], vector[-2:])
 
 
 @compiled(reassociate=False)
@@ -113,7 +116,8 @@ def _forward(
     for i in range(m):
         raw = data.X[data.columns[i], start:stop]
         if data.learned[i]:
-            loops.leaf_forward(raw, -p.slope[i] if turned[i] else p.slope[i], p.centre[i], work, i)
+            sign = -1.0 if turned[i] else 1.0
+            loops.leaf_forward(raw, sign * p.slope[i], p.centre[i], sign * p.missing[i], work, i)
         else:
             loops.given_forward(raw, turned[i], work, i)
     for j in range(m - 1):
@@ -137,9 +141,10 @@ def _backward(
         if data.learned[i]:
             sign = -1.0 if turned[i] else 1.0
             raw = data.X[data.columns[i], start:stop]
-            to_slope, to_centre = loops.leaf_backward(raw, sign * p.slope[i], p.centre[i], work, i)
+            to_slope, to_centre, to_missing = loops.leaf_backward(raw, sign * p.slope[i], p.centre[i], work, i)
             slope_in.slope[i] += sign * to_slope
             slope_in.centre[i] += to_centre
+            slope_in.missing[i] += sign * to_missing
 
 
 @compiled(reassociate=False)
@@ -171,6 +176,11 @@ def loss_gradient(
         loss += settings.penalty * away * away / gate_count
         slope_in.weight[j] += settings.amplifier * settings.penalty * 2.0 * away / gate_count
     return settings.amplifier * loss
+
+
+def size(m: int) -> int:
+    """Return the length of the parameter vector of m leaves."""
+    return 5 * m
 
 
 def left_chain(m: int) -> Shape:
@@ -209,7 +219,7 @@ class Signals(NamedTuple):
 class Objective:
     """The loss of one tree shape on one table: checks its arguments, keeps a workspace. Use one a thread.
 
-    `X` is (features, rows) and finite. `columns` says which feature each leaf reads; `learned`, for all or for each
+    `X` is (features, rows) and finite, `loops.MISSING` where a value is missing. `columns` says which feature each leaf reads; `learned`, for all or for each
     leaf, whether its criterion is learned or its feature holds truths. `y` may be soft, `sample_weight` is scaled to
     sum 1.
     """
@@ -264,7 +274,7 @@ class Objective:
         return self._run(parameters, self._work)
 
     def _run(self, parameters: Floats, work: Work) -> tuple[float, Floats]:
-        gradient = np.empty(4 * len(self.data.columns))
+        gradient = np.empty(size(len(self.data.columns)))
         if parameters.shape != gradient.shape:
             raise ValueError(f"expected {len(gradient)} parameters, got {parameters.shape}")
         return loss_gradient(parameters, self.shape, self.data, self.settings, work, gradient), gradient

@@ -24,6 +24,7 @@ EPS = gcd.EPS
 TINY = 1e-300  # a guard against log(0) and division by 0
 SMALLEST = 2.3e-308  # about the smallest normal number
 FARTHEST = 1e100  # a leaf's slope times distance stays below, so that no sum overflows
+MISSING = 1e60  # stands for a missing raw value, as does anything above half of it: compiled code cannot see NaN
 
 # The numbers of one gate: its weight, (mean, product, power) and their slopes in andness, and three flags: whether it
 # is a disjunction, whether its parent is of the same side, whether it is hard (all product).
@@ -47,11 +48,12 @@ class Work(NamedTuple):
 
 
 @compiled(reassociate=True)
-def leaf_forward(raw: Floats, slope: float, centre: float, work: Work, node: int) -> None:
-    """Truth of a sigmoid, with its complement and log; a turned leaf comes with its slope negated."""
+def leaf_forward(raw: Floats, slope: float, centre: float, missing: float, work: Work, node: int) -> None:
+    """Truth of a sigmoid, with its complement and log; a turned leaf comes with slope and missing negated."""
     x, c, logs = work.x[node], work.c[node], work.logs[node]
     for i in range(raw.size):
-        u = min(max(slope * (raw[i] - centre), -FARTHEST), FARTHEST)
+        known = min(max(slope * (raw[i] - centre), -FARTHEST), FARTHEST)
+        u = known if raw[i] < 0.5 * MISSING else missing
         e = exp(-abs(u))
         large = 1.0 / (1.0 + e)
         small = e * large
@@ -72,15 +74,17 @@ def given_forward(raw: Floats, turned: bool, work: Work, node: int) -> None:
 
 
 @compiled(reassociate=True)
-def leaf_backward(raw: Floats, slope: float, centre: float, work: Work, node: int) -> tuple[float, float]:
-    """Return dL/dslope and dL/dcentre."""
+def leaf_backward(raw: Floats, slope: float, centre: float, work: Work, node: int) -> tuple[float, float, float]:
+    """Return dL/dslope, dL/dcentre and dL/dmissing."""
     c, d = work.c[node], work.d[node]
-    to_slope, to_centre = 0.0, 0.0
+    to_slope, to_centre, to_missing = 0.0, 0.0, 0.0
     for i in range(raw.size):
         step = d[i] * c[i]
-        to_slope += step * (raw[i] - centre)
-        to_centre += step
-    return to_slope, -slope * to_centre
+        known = step if raw[i] < 0.5 * MISSING else 0.0
+        to_slope += known * (raw[i] - centre)
+        to_centre += known
+        to_missing += step - known
+    return to_slope, -slope * to_centre, to_missing
 
 
 @compiled(reassociate=True)
