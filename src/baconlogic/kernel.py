@@ -178,6 +178,33 @@ def loss_gradient(
     return settings.amplifier * loss
 
 
+def node_truths(parameters: Floats, shape: Shape, data: Data, knee: float) -> Floats:
+    """Return what every node says, (nodes, rows); leaves first, root last."""
+    work = room(len(data.columns), len(data.y))
+    p = parts(parameters)
+    gates, turned = prepare(p, shape, knee)
+    _forward(p, shape, data, 0, len(data.y), gates, turned, work)
+    return np.where(turned[:, None], work.c, work.x)
+
+
+def root_truths(parameters: Floats, shape: Shape, data: Data, knee: float) -> Floats:
+    """Return what the root says, row by row, in blocks."""
+    found = np.empty(len(data.y))
+    work = room(len(data.columns), min(BLOCK, len(found)))
+    _root_truths(parts(parameters), shape, data, knee, work, found)
+    return found
+
+
+@compiled(reassociate=False)
+def _root_truths(p: Parameters, shape: Shape, data: Data, knee: float, work: Work, found: Floats) -> None:
+    gates, turned = prepare(p, shape, knee)
+    block = work.x.shape[1]
+    for start in range(0, found.size, block):
+        stop = min(start + block, found.size)
+        _forward(p, shape, data, start, stop, gates, turned, work)
+        found[start:stop] = work.x[-1, : stop - start]  # the root is never turned
+
+
 def size(m: int) -> int:
     """Return the length of the parameter vector of m leaves."""
     return 5 * m

@@ -1,0 +1,137 @@
+"""Growth: the default search. Leaves are added anywhere in the tree, swapped and dropped again; all is refined jointly.
+
+From the best tree of each size (`Grower.extend`):
+  1. screen every new leaf above every node (`screen`), refine the most promising shortly, the best of them at length;
+  2. swap: screen every other leaf in the place of each leaf, and keep what lowers the loss;
+  3. float: drop each leaf in turn; a better tree of the smaller size than the one known replaces it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from baconlogic.search import drafts
+from baconlogic.search.refine import refine
+from baconlogic.search.screen import REPLACE, Proposal, Screen
+from baconlogic.search.sharpen import sharpen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from baconlogic.search.drafts import Draft
+    from baconlogic.search.problem import Problem
+
+    Ints = NDArray[np.int64]
+
+SHORT, LONG = 12, 80  # steps of descent
+CANDIDATES, FINALISTS, SWAPS = 12, 3, 6
+ENOUGH = 1e-5  # a smaller gain in loss is none
+
+
+class Scored(NamedTuple):
+    """A draft and the penalised loss it reaches."""
+
+    loss: float
+    draft: Draft
+
+
+class Grower:
+    """Grows trees on one problem; `best[m]` is the best tree of m leaves so far."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.screen = Screen(problem)
+        self.best: dict[int, Scored] = {}
+
+    def run(self, most: int, start: Draft | None = None, going: Callable[[], bool] = lambda: True) -> dict[int, Scored]:
+        """Grow to at most `most` leaves, from `start` or from nothing, as long as `going` says so."""
+        if start is None:
+            self._keep(self._first())
+        else:
+            self._keep(self._at_length([start]))
+        size = min(self.best, default=most)
+        while size < most and size in self.best and going():
+            self._extend(size)
+            size += 1
+        return self.best
+
+    def _keep(self, found: Scored | None) -> None:
+        if found is not None:
+            size = found.draft.leaves
+            if size not in self.best or found.loss < self.best[size].loss - ENOUGH:
+                self.best[size] = found
+
+    def _first(self) -> Scored | None:
+        rate = self.problem.base_rate
+        threshold = 0.5 - np.log(rate / (1.0 - rate)) / 8.0
+        blank = drafts.single(drafts.Leaf(0, 1.0, 0.0), 8.0, float(np.clip(threshold, 0.0, 1.0)))
+        proposals = self.screen.replacements(blank, np.arange(len(self.problem.X)), np.array([0]))
+        return self._choose(blank, proposals)
+
+    def _extend(self, size: int) -> None:
+        draft = self.best[size].draft
+        self._keep(self._choose(draft, self.screen.insertions(draft, self._columns(draft))))
+        if size + 1 in self.best:
+            self._swap(size + 1)
+            self._float(size + 1)
+
+    def _columns(self, draft: Draft, without: int = -1) -> Ints:
+        """Return the columns a new leaf may read; without reuse, those of features not used yet."""
+        features = self.problem.features
+        if self.problem.reuse:
+            return np.arange(len(features))
+        used = np.delete(draft.columns, without) if without >= 0 else draft.columns
+        return np.flatnonzero(~np.isin(features, features[used]))
+
+    def _choose(self, draft: Draft, proposals: list[Proposal], most: int = CANDIDATES) -> Scored | None:
+        """Refine the most promising proposals, different ones, shortly; the best of them at length."""
+        tried: list[Scored] = []
+        seen = set()
+        for proposal in proposals:
+            leaf = proposal.leaf
+            key = leaf.column, proposal.node, leaf.slope > 0.0, proposal.andness > 0.5
+            if key not in seen:
+                seen.add(key)
+                tried.append(Scored(*refine(self.problem, _put(draft, proposal), SHORT)))
+            if len(tried) == most:
+                break
+        return self._at_length([draft for _, draft in sorted(tried, key=lambda s: s.loss)[:FINALISTS]])
+
+    def _at_length(self, candidates: list[Draft]) -> Scored | None:
+        found = [Scored(*refine(self.problem, draft, LONG)) for draft in candidates]
+        if not found:
+            return None
+        best = min(found, key=lambda s: s.loss)
+        crisp = Scored(*refine(self.problem, sharpen(self.problem, best.draft), LONG))
+        return min(best, crisp, key=lambda s: s.loss)
+
+    def _swap(self, size: int) -> None:
+        draft = self.best[size].draft
+        places = np.arange(size)
+        if self.problem.reuse:
+            proposals = self.screen.replacements(draft, self._columns(draft), places)
+        else:
+            each = (self.screen.replacements(draft, self._columns(draft, i), places[i : i + 1]) for i in range(size))
+            proposals = sorted((p for found in each for p in found), key=lambda p: p.change)
+        proposals = [p for p in proposals if p.leaf.column != draft.columns[p.node] or p.change < -ENOUGH]
+        self._keep(self._choose(draft, proposals, SWAPS))
+
+    def _float(self, size: int) -> None:
+        """Try the tree without each of its leaves as the tree of the size below."""
+        if size < 3:
+            return
+        draft = self.best[size].draft
+        shorter = [Scored(*refine(self.problem, drafts.remove(draft, i), SHORT)) for i in range(size)]
+        best = min(shorter, key=lambda s: s.loss)
+        if best.loss < self.best[size - 1].loss + 0.002:
+            self._keep(self._at_length([best.draft]))
+
+
+def _put(draft: Draft, proposal: Proposal) -> Draft:
+    if proposal.weight == REPLACE:
+        return drafts.replace(draft, proposal.node, proposal.leaf)
+    return drafts.insert(draft, proposal.node, proposal.leaf, proposal.weight, proposal.andness)
