@@ -1,23 +1,58 @@
 """Graded-logic trees: decisions that people can read, check, edit and carry away.
 
-    raw column --criterion--> degree of truth in [0, 1] --gates--> degree of truth of the decision
+    raw column --criterion--> degree of truth in [0, 1] --gates--> degree of truth of the decision --link--> class
 
 The reading map, from the bottom up:
 
     gcd         how truths combine: the formula, its derivatives, the 23 named levels
     criteria    how a raw column becomes a truth, and back
     nodes       Leaf, Not and Gate
-    tree        Tree: the one object everything else is a function of; load
+    tree        Tree: the one object everything else is a function of
+    decision    Decision: trees with classes, links to probability, features and provenance; load
     evaluation, bounds      what a tree says about rows, also when values are missing
     notation, drawing       a tree as text: one line to type, a picture to read
-    files       a tree as JSON
+    files       a tree or a decision as JSON
     kernel      loss and gradient, compiled; needs numba, which a tree itself does not
+    search      ways to find a tree: Growth, Peel, Sinkhorn
+    classifier  BaconClassifier: learning, the scikit-learn way
+    datasets    tables for experiments
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from baconlogic import criteria, gcd
+from baconlogic.decision import Decision, load
 from baconlogic.files import ModelFormatError
 from baconlogic.notation import FormulaError
-from baconlogic.tree import Gate, Leaf, Not, Tree, load
+from baconlogic.tree import Gate, Leaf, Not, Tree
+
+if TYPE_CHECKING:
+    from baconlogic import datasets, search
+    from baconlogic.classifier import BaconClassifier
 
 __version__ = "0.1.0"
-__all__ = ["FormulaError", "Gate", "Leaf", "ModelFormatError", "Not", "Tree", "criteria", "gcd", "load"]
+__all__ = [
+    "BaconClassifier",
+    "Decision",
+    "FormulaError",
+    "Gate",
+    "Leaf",
+    "ModelFormatError",
+    "Not",
+    "Tree",
+    "criteria",
+    "datasets",
+    "gcd",
+    "load",
+    "search",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Bring in what learns only when it is asked for: a tree needs numpy alone."""
+    if name == "BaconClassifier":
+        return import_module("baconlogic.classifier").BaconClassifier
+    if name in ("datasets", "search"):
+        return import_module(f"baconlogic.{name}")
+    raise AttributeError(f"module 'baconlogic' has no attribute {name!r}")

@@ -101,6 +101,20 @@ class Columns:
         hint = f"did you mean {', '.join(meant)}?" if meant else f"the table has {_shortened(self.names)}"
         raise ValueError(f"missing column{'s' if len(lacking) > 1 else ''} {listed}; {hint}")
 
+    def take_in_order(self, names: Sequence[str]) -> None:
+        """Give these names to columns that have none: those of an array, or that a frame calls 0, 1, ..."""
+        if self._named and any(isinstance(name, str) for name in self.names):
+            return
+        if len(names) != len(self.names):
+            raise ValueError(
+                f"expected {len(names)} columns, {_shortened(names)}, got {len(self.names)} without names; give all of "
+                "them in this order, or a data frame"
+            )
+        place, get, get_objects = dict(zip(names, self.names, strict=True)), self._get, self._get_objects
+        self._get = lambda name: get(place[name])
+        self._get_objects = None if get_objects is None else lambda name: get_objects(place[name])
+        self.names, self._named = list(names), True
+
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column as floats, missing values as NaN."""
         column = self._get(name)

@@ -1,9 +1,11 @@
 """Model files: JSON with a version and a schema (schema/model-1.json). Reading one never runs code.
 
     {"format": "baconlogic", "version": 1, "tree": {"nodes": [...]}}
+    {"format": "baconlogic", "version": 1, "decision": {"classes": [...], "features": [...], "trees": [...], ...}}
 
 Nodes are listed children first, root last, and name their inputs by position. So a file cannot describe a cycle, its
-depth costs nothing to read, and every problem has a place: `tree.nodes[3].weights`.
+depth costs nothing to read, and every problem has a place: `tree.nodes[3].weights`. A class label is text, true/false,
+a whole number, or {"float": 1.0}, because JSON does not tell 1.0 from 1.
 """
 
 from __future__ import annotations
@@ -16,11 +18,12 @@ from importlib.resources import files as package_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from baconlogic.answering import Feature, Label, Link, as_label, plain_data
 from baconlogic.criteria import Criterion, Given, Ramp, Sigmoid, Table
 from baconlogic.nodes import Gate, Leaf, Node, Not, flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     T = TypeVar("T")
 
@@ -51,9 +54,33 @@ def to_document(root: Node) -> dict[str, Any]:
 def write_tree(root: Node) -> dict[str, Any]:
     """Return the part of a document that is one tree."""
     order = flatten(root)
-    if len(order) > MOST_NODES:
-        raise ValueError(f"a file holds trees of at most {MOST_NODES} nodes, got {len(order)}")
+    _check_nodes(len(order))
     return {"nodes": [_write(*entry) for entry in order]}
+
+
+def _check_nodes(count: int) -> None:
+    if count > MOST_NODES:
+        raise ValueError(f"a file holds at most {MOST_NODES} nodes, got {count}")
+
+
+def decision_to_document(
+    roots: Sequence[Node],
+    links: Sequence[Link],
+    classes: Sequence[Label],
+    features: Sequence[Feature],
+    provenance: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return a decision as plain data, ready for JSON."""
+    trees = [write_tree(root) for root in roots]
+    _check_nodes(sum(len(tree["nodes"]) for tree in trees))
+    said = {
+        "classes": [{"float": label} if isinstance(label, float) else label for label in classes],
+        "features": [{"name": feature.name, "kind": feature.kind} for feature in features],
+        "trees": trees,
+        "links": [{"steepness": link.steepness, "threshold": link.threshold} for link in links],
+        "provenance": plain_data(provenance),
+    }
+    return {"format": FORMAT, "version": VERSION, "decision": said}
 
 
 def _write(node: Node, below: tuple[int, ...]) -> dict[str, Any]:
@@ -80,6 +107,15 @@ def _write_criterion(criterion: Criterion) -> dict[str, Any]:
 
 def from_document(document: Any) -> Node:
     """Return the tree of a document, or raise ModelFormatError."""
+    return _content(document, "tree", read_tree)
+
+
+def decision_from_document(document: Any) -> dict[str, Any]:
+    """Return what the decision of a document is made of, its trees as their roots, or raise ModelFormatError."""
+    return _content(document, "decision", _read_decision)
+
+
+def _content(document: Any, part: str, read_part: Callable[[Any, str], T]) -> T:
     known = _mapping(document, "document")
     if known.get("format") != FORMAT:
         _refuse("format", repr(FORMAT), known.get("format"))
@@ -87,7 +123,42 @@ def from_document(document: Any) -> Node:
     if version != VERSION:
         shown = version if abs(version) < 10**9 else "another"
         raise ModelFormatError("version", f"this library reads version {VERSION}, the file has {shown}")
-    return _fields(document, "", {"format": _text, "version": _whole, "tree": read_tree}, {})["tree"]  # type: ignore[no-any-return]
+    other = next((name for name in ("tree", "decision") if name in known and part not in known), None)
+    if other:
+        raise ModelFormatError("document", f"it holds a {other}, not a {part}; use {other.title()}.from_dict, or load")
+    found: T = _fields(document, "", {"format": _text, "version": _whole, part: read_part}, {})[part]
+    return found
+
+
+def _read_decision(value: Any, place: str) -> dict[str, Any]:
+    trees = _mapping(value, place).get("trees")
+    listed = [tree.get("nodes") for tree in trees if isinstance(tree, dict)] if isinstance(trees, list) else []
+    total = sum(len(nodes) for nodes in listed if isinstance(nodes, list))
+    if total > MOST_NODES:
+        raise ModelFormatError(f"{place}.trees", f"at most {MOST_NODES} nodes are read, got {total}")
+    readers = {
+        "classes": _each(_label),
+        "features": _each(_record(Feature, {"name": _text, "kind": _text})),
+        "trees": _each(read_tree),
+        "links": _each(_record(Link, {"steepness": _number, "threshold": _number})),
+        "provenance": lambda entry, at: made(at, lambda: plain_data(_mapping(entry, at))),
+    }
+    return _fields(value, place, readers, {})
+
+
+def _record(make: Callable[..., T], readers: dict[str, Any]) -> Callable[[Any, str], T]:
+    def read(value: Any, place: str) -> T:
+        said = _fields(value, place, readers, {})
+        return made(place, lambda: make(**said))
+
+    return read
+
+
+def _label(value: Any, place: str) -> Label:
+    if isinstance(value, dict):
+        number: float = _fields(value, place, {"float": _number}, {})["float"]
+        return number
+    return made(place, lambda: as_label(_category(value, place)))
 
 
 def read_tree(value: Any, place: str) -> Node:
@@ -121,16 +192,16 @@ def _read_node(entry: Any, place: str, position: int, loose: dict[int, Node]) ->
     optional = {"name": _text}
     if kind == "leaf":
         said = _fields(entry, place, {"leaf": _text, "criterion": _read_criterion}, optional)
-        return _made(place, lambda: Leaf(said["leaf"], said["criterion"], said.get("name", "")))
+        return made(place, lambda: Leaf(said["leaf"], said["criterion"], said.get("name", "")))
     if kind == "not":
         said = _fields(entry, place, {"not": adopt}, optional)
-        return _made(place, lambda: Not(said["not"], said.get("name", "")))
+        return made(place, lambda: Not(said["not"], said.get("name", "")))
     required = {"gate": _text, "andness": _number, "weights": _each(_number), "inputs": _each(adopt)}
     said = _fields(entry, place, required, optional)
     if abs(math.fsum(said["weights"]) - 1.0) >= 1e-9:
         raise ModelFormatError(f"{place}.weights", f"weights must sum to 1, got {math.fsum(said['weights']):g}")
     content = said["inputs"], said["andness"], said["weights"], said["gate"], said.get("name", "")
-    return _made(place, lambda: Gate(*content))
+    return made(place, lambda: Gate(*content))
 
 
 def _read_criterion(entry: Any, place: str) -> Criterion:
@@ -149,10 +220,11 @@ def _read_criterion(entry: Any, place: str) -> Criterion:
     del said["kind"]
     if "points" in said and said["points"] != sorted(said["points"]):
         raise ModelFormatError(f"{place}.points", "breakpoints must increase")
-    return _made(place, lambda: make(**said))
+    return made(place, lambda: make(**said))
 
 
-def _made(place: str, make: Callable[[], T]) -> T:
+def made(place: str, make: Callable[[], T]) -> T:
+    """Make something of what was read; an error of making it is an error of the document, at this place."""
     try:
         return make()
     except (ValueError, TypeError) as problem:
@@ -227,10 +299,12 @@ def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
     target = Path(path).resolve()  # through a link, so that the link stays one
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to save {target.name} in")
-    text = _layout(document) + "\n"
+    text = (_layout(document) + "\n").encode()
+    if len(text) > MOST_BYTES:
+        raise ValueError(f"a model file holds at most {MOST_BYTES // 1024**2} MiB; this one would not be read again")
     draft = target.with_name(f".{os.urandom(8).hex()}.tmp")
     try:
-        with draft.open("x", encoding="utf-8") as file:
+        with draft.open("xb") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

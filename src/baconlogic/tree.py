@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Gate", "Leaf", "Node", "Not", "Path", "Tree", "load"]
+__all__ = ["Gate", "Leaf", "Node", "Not", "Path", "Tree"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -155,11 +155,3 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree.parse({self.formula()!r})"
-
-
-def load(path: str | os.PathLike[str]) -> Tree:
-    """Read a tree that `Tree.save` wrote; raises ModelFormatError when the file is not one."""
-    try:
-        return Tree.from_dict(files.read(path))
-    except files.ModelFormatError as problem:
-        raise files.ModelFormatError(f"{path}: {problem.place}", problem.problem) from None

@@ -8,11 +8,13 @@ From the best tree of each size (`Grower.extend`):
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from baconlogic.search import drafts
+from baconlogic.search.protocol import Found, Scored
 from baconlogic.search.refine import refine
 from baconlogic.search.screen import REPLACE, Proposal, Screen
 from baconlogic.search.sharpen import sharpen
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from baconlogic.search.drafts import Draft
     from baconlogic.search.problem import Problem
+    from baconlogic.search.protocol import Ask
 
     Ints = NDArray[np.int64]
 
@@ -32,11 +35,25 @@ CANDIDATES, FINALISTS, SWAPS = 12, 3, 6
 ENOUGH = 1e-5  # a smaller gain in loss is none
 
 
-class Scored(NamedTuple):
-    """A draft and the penalised loss it reaches."""
+class Growth(BaseEstimator):  # type: ignore[misc]
+    """Grow trees leaf by leaf. `max_leaves` is the largest size where the classifier states none."""
 
-    loss: float
-    draft: Draft
+    def __init__(self, *, max_leaves: int = 10) -> None:
+        self.max_leaves = max_leaves
+
+    def find(self, problem: Problem, ask: Ask) -> Found:
+        """Return the best tree of each size."""
+        grower = Grower(problem)
+        most, interrupted = ask.most or self.max_leaves, False
+        try:
+            grower.run(most, ask.start, ask.going)
+        except KeyboardInterrupt:
+            if not grower.best:
+                raise
+            interrupted = True
+        reached = max(grower.best)
+        ended = "interrupted" if interrupted else f"grown to {reached} leaves"
+        return Found(grower.complete(), ended, interrupted)
 
 
 class Grower:
@@ -59,8 +76,22 @@ class Grower:
             size += 1
         return self.best
 
+    def _covers(self, draft: Draft) -> bool:
+        """Whether a draft uses as many of the required features as it has leaves for."""
+        required = self.problem.required
+        return len(self._lacking(draft)) <= max(len(required) - draft.leaves, 0)
+
+    def _lacking(self, draft: Draft, without: int = -1) -> list[int]:
+        kept = np.delete(draft.columns, without) if without >= 0 else draft.columns
+        return [feature for feature in self.problem.required if feature not in self.problem.features[kept]]
+
+    def complete(self) -> dict[int, Scored]:
+        """Return the trees that use every required feature; the largest, if none does yet."""
+        found = {m: s for m, s in self.best.items() if not self._lacking(s.draft)}
+        return found or {max(self.best): self.best[max(self.best)]}
+
     def _keep(self, found: Scored | None) -> None:
-        if found is not None:
+        if found is not None and self._covers(found.draft):
             size = found.draft.leaves
             if size not in self.best or found.loss < self.best[size].loss - ENOUGH:
                 self.best[size] = found
@@ -69,19 +100,23 @@ class Grower:
         rate = self.problem.base_rate
         threshold = 0.5 - np.log(rate / (1.0 - rate)) / 8.0
         blank = drafts.single(drafts.Leaf(0, 1.0, 0.0), 8.0, float(np.clip(threshold, 0.0, 1.0)))
-        proposals = self.screen.replacements(blank, np.arange(len(self.problem.X)), np.array([0]))
+        proposals = self.screen.replacements(blank, self._columns(blank, 0), np.array([0]))
         return self._choose(blank, proposals)
 
     def _extend(self, size: int) -> None:
         draft = self.best[size].draft
-        self._keep(self._choose(draft, self.screen.insertions(draft, self._columns(draft))))
+        forced = bool(self._lacking(draft))
+        self._keep(self._choose(draft, self.screen.insertions(draft, self._columns(draft), forced=forced)))
         if size + 1 in self.best:
             self._swap(size + 1)
             self._float(size + 1)
 
     def _columns(self, draft: Draft, without: int = -1) -> Ints:
-        """Return the columns a new leaf may read; without reuse, those of features not used yet."""
+        """Return the columns a new leaf may read: of required features first; without reuse, of those not used yet."""
         features = self.problem.features
+        lacking = self._lacking(draft, without)
+        if lacking:
+            return np.flatnonzero(np.isin(features, lacking))
         if self.problem.reuse:
             return np.arange(len(features))
         used = np.delete(draft.columns, without) if without >= 0 else draft.columns
@@ -112,7 +147,7 @@ class Grower:
     def _swap(self, size: int) -> None:
         draft = self.best[size].draft
         places = np.arange(size)
-        if self.problem.reuse:
+        if self.problem.reuse and not self.problem.required:
             proposals = self.screen.replacements(draft, self._columns(draft), places)
         else:
             each = (self.screen.replacements(draft, self._columns(draft, i), places[i : i + 1]) for i in range(size))

@@ -36,8 +36,11 @@ class Problem:
     direction: Ints  # (columns,): 1 rising, -1 falling, 0 to be learned; for learned columns
     low: Floats  # (columns,): bounds for the andness of a gate with a leaf on this column
     high: Floats
+    andness: tuple[float, float] = (gcd.LOWEST, gcd.HIGHEST)  # bounds for every gate
     required: tuple[int, ...] = ()  # features every tree must use
     reuse: bool = True  # whether a feature may be used twice
+    ranked: bool = False  # whether a newcomer must weigh at least as much as what came before
+    weight: float = 0.0  # how many cases the rows stand for; 0: as many as there are rows
     penalty: float = 1.0  # how strongly parameters are held to what is usual, against the evidence of the rows
     knee: float = gcd.gcd.knee
 
@@ -45,6 +48,11 @@ class Problem:
     def rows(self) -> int:
         """The number of rows."""
         return len(self.y)
+
+    @property
+    def cases(self) -> float:
+        """How many cases the rows stand for: what the penalty is weighed against."""
+        return self.weight or float(self.rows)
 
     @property
     def base_rate(self) -> float:
@@ -56,7 +64,19 @@ class Problem:
         share = self.share[rows]
         total = share.sum()
         fair = share / total if total > 0.0 else np.full(len(share), 1.0 / max(len(share), 1))
-        return replace(self, X=np.ascontiguousarray(self.X[:, rows]), y=self.y[rows], share=fair)
+        X = np.ascontiguousarray(self.X[:, rows])
+        return replace(self, X=X, y=self.y[rows], share=fair, weight=self.cases * total)
+
+    def crisp(self) -> Self:
+        """Return the problem with every y 0 or 1: a row that is both is two rows, each with its part of the weight."""
+        if np.isin(self.y, (0.0, 1.0)).all():
+            return self
+        rows = np.tile(np.arange(self.rows), 2)
+        y = np.repeat([1.0, 0.0], self.rows)
+        share = np.concatenate([self.share * self.y, self.share * (1.0 - self.y)])
+        seen = share > 0.0
+        X = np.ascontiguousarray(self.X[:, rows[seen]])
+        return replace(self, X=X, y=y[seen], share=share[seen], weight=self.cases)
 
     def data(self, draft: Draft) -> Data:
         """Return what the kernel needs to know of the rows."""

@@ -66,7 +66,7 @@ def freedom(problem: Problem, draft: Draft) -> Freedom:
     lows, highs = along(log(0.05), 0, -6, LEAST_WEIGHT, 0, log(0.5), -1), along(log(STEEPEST), 0, 6, 0, 0, log(200), 2)
     lows[m : 2 * m], highs[m : 2 * m] = np.array(centres).T
     lows[3 * m + n : -2], highs[3 * m + n : -2] = low, high
-    highs[3 * m : 3 * m + n] = 1.0 - LEAST_WEIGHT
+    highs[3 * m : 3 * m + n] = 0.5 if problem.ranked else 1.0 - LEAST_WEIGHT
     low_free, high_free = (np.where(kind == BOUNDED, end, ends) for end, ends in ((-9.0, lows), (9.0, highs)))
     usual, spread = along(*(mean for mean, _ in USUAL)), along(*(spread for _, spread in USUAL))
     return Freedom(kind, sign, lows, highs, low_free, high_free, usual, spread)
@@ -75,7 +75,7 @@ def freedom(problem: Problem, draft: Draft) -> Freedom:
 def gate_bounds(problem: Problem, draft: Draft) -> tuple[Floats, Floats]:
     """Return the lowest and highest andness of each gate: the narrowest of what its own leaves ask for."""
     m = draft.leaves
-    low, high = np.full(m - 1, problem.low.min(initial=gcd.LOWEST)), np.full(m - 1, problem.high.max(initial=gcd.HIGHEST))
+    low, high = (np.full(m - 1, end) for end in problem.andness)
     for side in draft.shape:
         leaf = side < m
         column = draft.columns[side[leaf]]
@@ -212,7 +212,7 @@ def _descend(start: Floats, task: Task, steps: int) -> tuple[float, Floats]:
 def refine(problem: Problem, draft: Draft, steps: int) -> tuple[float, Draft]:
     """Return the penalised loss that `steps` of descent reach at most, and the draft there."""
     work = kernel.room(draft.leaves, min(kernel.BLOCK, problem.rows))
-    strength = problem.penalty / problem.rows
+    strength = problem.penalty / problem.cases
     task = Task(freedom(problem, draft), strength, draft.shape, problem.data(draft), problem.settings, work)
     loss, values = _descend(draft.parameters, task, steps)
     return float(loss), draft._replace(parameters=values)

@@ -165,7 +165,7 @@ def _column(
 def _screen(
     nodes: Ints, moves: Floats, truths: Floats, shape: Shape, p: kernel.Parameters, X: Floats, y: Floats, share: Floats,
     knee: float, columns: Ints, index: NDArray[np.uint8], learned: NDArray[np.bool_], spans: Ints, where: Ints,
-    part: Floats, low: Floats, high: Floats,
+    part: Floats, low: Floats, high: Floats, bound: float,
 ) -> Floats:  # fmt: skip
     """Return (nodes, columns, moves, 3): change, template and level of missing of the best leaf."""
     rows = y.size
@@ -178,7 +178,6 @@ def _screen(
     for n in range(nodes.size):
         _losses(nodes[n], truths, shape, p, y, share, knee, losses)
         for k in range(moves.shape[0]):
-            bound = 0.0 if moves[k, 0] > 0.0 else np.inf
             _changes(truths[nodes[n]], losses, now, moves[k, 0], moves[k, 1], knee, changes)
             for c in range(columns.size):
                 j = columns[c]
@@ -208,25 +207,33 @@ class Screen:
         self._spans = np.array([spans[int(direction)] for direction in problem.direction], dtype=np.int64).reshape(-1, 2)
 
     def moves(self) -> Floats:
-        """Return (weight, andness) of the gates to try."""
-        return np.array([(w, a) for a in ANDNESS for w in WEIGHTS])
+        """Return (weight, andness) of the gates to try: for each column at least one within its bounds."""
+        low, high = self.problem.andness
+        allowed = {a for a in ANDNESS if low <= a <= high}
+        for bounds in zip(self.problem.low, self.problem.high, strict=True):
+            if not any(bounds[0] <= a <= bounds[1] for a in allowed):
+                allowed.add(float(sum(bounds)) / 2.0)
+        return np.array([(w, a) for a in sorted(allowed) for w in WEIGHTS])
 
-    def insertions(self, draft: Draft, columns: Ints) -> list[Proposal]:
-        """Return what a new leaf on one of the columns would do above each node, best first."""
+    def insertions(self, draft: Draft, columns: Ints, *, forced: bool = False) -> list[Proposal]:
+        """Return what a new leaf on one of the columns would do above each node, best first; `forced`: harm or good."""
         nodes = np.arange(2 * draft.leaves - 1)
-        return self._proposals(draft, nodes, columns, self.moves())
+        return self._proposals(draft, nodes, columns, self.moves(), np.inf if forced else 0.0)
 
     def replacements(self, draft: Draft, columns: Ints, places: Ints) -> list[Proposal]:
         """Return what another leaf in the place of a leaf would do, best first."""
-        return self._proposals(draft, places, columns, np.array([(REPLACE, 0.5)]))
+        return self._proposals(draft, places, columns, np.array([(REPLACE, 0.5)]), np.inf)
 
-    def _proposals(self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats) -> list[Proposal]:
+    def _proposals(
+        self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats, bound: float
+    ) -> list[Proposal]:
         problem = self.problem
         data = problem.data(draft)
         truths = kernel.node_truths(draft.parameters, draft.shape, data, problem.knee)
         found = _screen(
             nodes, moves, truths, draft.shape, draft.parts, problem.X, problem.y, problem.share, problem.knee, columns,
             self.bins.index, problem.learned, self._spans, self._where, self._part, problem.low, problem.high,
+            bound,
         )  # fmt: skip
         order = np.argsort(found[..., 0], axis=None, kind="stable")
         proposals = []

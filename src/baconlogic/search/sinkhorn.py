@@ -12,22 +12,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits
 
 from baconlogic import gcd, kernel
 from baconlogic.search import annealing
 from baconlogic.search.attempt import Attempt, Record, Run
+from baconlogic.search.drafts import Draft, Leaf
+from baconlogic.search.fixed import fit_link
+from baconlogic.search.normalised import normalised
+from baconlogic.search.protocol import Ask, Found, Scored
+from baconlogic.search.refine import refine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from baconlogic.search.annealing import Problem
+    from baconlogic.search.annealing import Problem as Rows
+    from baconlogic.search.problem import Problem
 
     Floats = NDArray[np.float64]
 
+REFINEMENT = 60  # steps of descent after the second phase, where criteria are learned
 LAYOUTS = {"left": kernel.left_chain, "balanced": kernel.balanced}
 
 
@@ -173,6 +180,25 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
         if self.tree_layout not in LAYOUTS:
             raise ValueError(f'tree_layout must be "left" or "balanced", got {self.tree_layout!r}')
 
+    validated = False  # the paper accepts by the rows learned from; held-out rows have no say
+
+    def find(self, problem: Problem, ask: Ask) -> Found:
+        """Search on the features' normalised truths; learned criteria are refined afterwards, with the gates."""
+        problem = problem.crisp()
+        shown = normalised(problem)
+        leaves, truths, search = shown.leaves, shown.truths, self
+        if ask.start is not None:  # an order asserted by the expert
+            place = {leaf.column: i for i, leaf in enumerate(leaves)}
+            rows = [place[int(column)] for column in ask.start.columns]
+            leaves, truths = [leaves[i] for i in rows], truths[rows]
+            search = clone(self).set_params(is_frozen=True)
+        how = {"seed": ask.seed, "n_jobs": ask.jobs, "deadline": ask.deadline, "knee": problem.knee}
+        attempt = search.run(truths, problem.y, problem.share, **how)
+        scored = _finish(problem, attempt, [leaves[i] for i in attempt.order])
+        ended = "interrupted" if attempt.interrupted else "time was up" if attempt.timed_out else "accepted"
+        best = {scored.draft.leaves: scored}
+        return Found(best, f"attempt {attempt.number + 1} {ended}", attempt.interrupted, records=attempt.history)
+
     def run(
         self,
         truths: Floats,
@@ -227,7 +253,7 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
             found,
         )
 
-    def _take(self, number: int, entropy: int, problem: Problem, exact: Problem, board: _Board) -> None:
+    def _take(self, number: int, entropy: int, problem: Rows, exact: Rows, board: _Board) -> None:
         """Make one attempt and tell the board, unless an earlier one has been accepted meanwhile."""
         if board.beaten(number):
             return
@@ -235,6 +261,24 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
         attempt = Run(self, problem, exact, rng).attempt(number, lambda: board.beaten(number) or board.overdue())
         if not board.beaten(number):
             board.add(attempt)
+
+
+def _finish(problem: Problem, attempt: Attempt, leaves: list[Leaf]) -> Scored:
+    """Return the attempt as a draft with its link fitted, and refined where criteria are learned and that helps."""
+    gates = kernel.parts(attempt.parameters)
+    criteria = (np.array(part) for part in list(zip(*leaves, strict=True))[1:])
+    values = np.concatenate([*criteria, gates.weight, gates.andness, [8.0, 0.5]])
+    draft = Draft(attempt.shape, np.array([leaf.column for leaf in leaves]), values)
+    plain = Scored(*fit_link(problem, draft))
+    if attempt.accuracy >= 1.0 - 1e-12 or not problem.learned[draft.columns].any():
+        return plain
+    refined = Scored(*refine(problem, plain.draft, REFINEMENT))
+    return refined if _right(problem, refined.draft) >= _right(problem, plain.draft) else plain
+
+
+def _right(problem: Problem, draft: Draft) -> float:
+    truths = kernel.root_truths(draft.parameters, draft.shape, problem.data(draft), problem.knee)
+    return float(problem.share @ np.where(truths > draft.parts.link[1], problem.y, 1.0 - problem.y))
 
 
 _RANGES = {

@@ -1,0 +1,235 @@
+"""BaconClassifier: learns graded-logic trees the scikit-learn way."""
+
+from __future__ import annotations
+
+import copy
+import time
+import warnings
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_array, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from baconlogic import encoding, rows, study
+from baconlogic.columns import Columns
+from baconlogic.progress import CallbackSupportMixin, Progress, with_callbacks
+from baconlogic.search.sinkhorn import Sinkhorn
+from baconlogic.wishes import wishes
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from baconlogic.decision import Decision
+    from baconlogic.tree import Tree
+
+    Floats = NDArray[np.float64]
+
+
+class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Learn a small graded-logic tree (one a class when there are more than two) that people can read and check.
+
+    Numbers, truths (0/1) and categories may be mixed, and values may be missing. Everything is chosen by
+    validation inside `fit`; nothing is written or printed.
+
+    Parameters
+    ----------
+    search : "auto", "growth", "peel", "sinkhorn", "refine", "calibrate" or a `baconlogic.search` object
+        How to find the tree. "auto" needs no thought. "refine" learns the parameters of `init` (or of the chain
+        `order` states) and keeps its structure, the default where these are given; "calibrate" keeps `init` as it is
+        and fits the threshold and the probability only.
+    criteria : "learned", "sigmoid" or "minmax"
+        How numbers become truths: slope, centre and direction learned, or the paper's fixed normalisers.
+    max_leaves : int, default None
+        The largest tree to consider; None lets the search decide (10, or the whole of a crisp chain).
+    simplicity : "best" or "one-se"
+        Take the size with the lowest held-out log-loss (the smaller tree in a tie), or the smallest within one
+        standard error of it.
+    reuse : bool
+        Whether a feature may be used more than once, e.g. for "large but not too large".
+    order : list of features, default None
+        Use exactly these, ranked: the most important first, nearest to the root.
+    directions : "rising", "falling" or mapping of features to "rising", "falling", "learn"
+    required, forbidden : lists of features
+    andness : (lowest, highest) for every gate, or a mapping of features to such pairs for the gate they enter
+        (the key None stands for every gate). {"bed": (0.75, 2)} makes bed mandatory.
+    init : Tree, default None
+        A first guess, e.g. `Tree.parse("HC(bed, bath)")`; a leaf without criterion has one learned.
+    aggregator : "gcd" or "exact"
+    class_weight : mapping, "balanced" or None
+    warm_start : bool
+        Start the next fit from the trees of the last one.
+    n_jobs : int, default None
+        Searches to run side by side, through joblib. The result does not depend on it.
+    random_state : int, RandomState or None
+    time_budget : float, default None
+        Seconds after which to stop with the best found.
+    verbose : bool
+        Show progress with rich.
+
+    Attributes
+    ----------
+    tree_ : Tree, or a tuple of trees, one a class
+    threshold_ : the truth at which the decision turns; an array with more than two classes
+    path_ : the best tree of each size with its held-out scores; a tuple of such lists with more than two classes
+    history_ : why the search stopped and what it reached; a tuple with more than two classes
+    decision_ : the whole decision, which `save` writes
+    classes_, n_features_in_, feature_names_in_
+    """
+
+    def __init__(
+        self,
+        search: Any = "auto",
+        *,
+        criteria: str = "learned",
+        max_leaves: int | None = None,
+        simplicity: str = "best",
+        reuse: bool = True,
+        order: Sequence[str] | None = None,
+        directions: str | Mapping[str, str] | None = None,
+        required: Sequence[str] | None = None,
+        forbidden: Sequence[str] | None = None,
+        andness: Any = None,
+        init: Tree | None = None,
+        aggregator: str = "gcd",
+        class_weight: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        time_budget: float | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.search = search
+        self.criteria = criteria
+        self.max_leaves = max_leaves
+        self.simplicity = simplicity
+        self.reuse = reuse
+        self.order = order
+        self.directions = directions
+        self.required = required
+        self.forbidden = forbidden
+        self.andness = andness
+        self.init = init
+        self.aggregator = aggregator
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.time_budget = time_budget
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows X and their labels y."""
+        started = time.monotonic()
+        before = self.decision_ if self.warm_start and hasattr(self, "decision_") else None
+        table, labels, weight = self._checked(X, y, sample_weight)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if self.class_weight is not None:
+            weight = weight * compute_class_weight(self.class_weight, classes=self.classes_, y=labels)[codes]
+        kept = weight > 0.0
+        columns, counts = rows.merge(encoding.read(table, weight), codes[kept], weight[kept], len(self.classes_))
+        with Progress(self, X, labels, verbose=self.verbose) as progress:
+            plan = study.plan(self, columns, before, started)
+            outcome = study.run(plan, counts, self.classes_.tolist(), progress)
+        self._take(outcome)
+        if isinstance(self.search, Sinkhorn) and self.search.save_model:
+            self.save(self.search.save_path)
+        return self
+
+    def _checked(self, X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Columns, NDArray[Any], Floats]:
+        table = self._table(X, y, reset=True)
+        labels = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        check_consistent_length(labels, np.empty(table.rows))
+        weight = _check_sample_weight(sample_weight, np.empty((table.rows, 1)), dtype=np.float64)
+        if (weight < 0.0).any() or weight.sum() <= 0.0:
+            raise ValueError("sample weights must not be negative, and not all 0")
+        return table, labels, weight
+
+    def _table(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Columns:
+        """Check names and number of columns as scikit-learn does, and what a search or a tree cannot take."""
+        validate_data(self, X, y, reset=reset, skip_check_array=True)
+        if hasattr(self, "feature_names_in_") and hasattr(X, "columns"):
+            table = Columns(X)
+        else:
+            dtype = None if getattr(X, "dtype", None) is not None or hasattr(X, "dtypes") else object
+            array = check_array(X, dtype=dtype, ensure_all_finite=False, estimator=self)
+            table = Columns(array, self._names(array.shape[1]))
+        if table.rows == 0:
+            raise ValueError(f"Found array with 0 sample(s) (shape=(0, {len(table.names)})) while a minimum of 1 is required.")
+        return table
+
+    def _names(self, count: int) -> list[str]:
+        return list(getattr(self, "feature_names_in_", (f"x{i}" for i in range(count))))
+
+    def _take(self, outcome: study.Outcome) -> None:
+        self.decision_ = outcome.decision
+        trees = outcome.decision.trees
+        thresholds = np.array([link.threshold for link in outcome.decision.links])
+        several = len(self.classes_) > 2
+        self.tree_ = trees if several or not trees else trees[0]
+        self.threshold_ = thresholds if several or not trees else float(thresholds[0])
+        self.path_ = outcome.paths if several or not trees else outcome.paths[0]
+        self.history_ = outcome.histories if several or not trees else outcome.histories[0]
+        if outcome.interrupted:
+            warnings.warn("interrupted: the best tree found so far is kept", UserWarning, stacklevel=3)
+
+    def with_leaves(self, leaves: int, label: Any = None) -> Self:
+        """Return a copy that takes another entry of `path_`: the tree with this many leaves (of the class `label`)."""
+        check_is_fitted(self)
+        other = copy.copy(self)
+        several = len(self.classes_) > 2
+        if several and label not in self.classes_:
+            raise ValueError(f"there is a path for each class; give label=, one of {list(self.classes_)}")
+        place = int(np.flatnonzero(self.classes_ == label)[0]) if several else 0
+        paths = self.path_ if several else (self.path_,)
+        entry = next((entry for entry in paths[place] if entry.leaves == leaves), None)
+        if entry is None:
+            known = ", ".join(str(entry.leaves) for entry in paths[place])
+            raise ValueError(f"the path has no tree of {leaves} leaves, only of {known}")
+        other._take(study.with_entry(self.decision_, paths, self.history_ if several else (self.history_,), place, entry))
+        return other
+
+    def truth(self, X: Any) -> Floats:
+        """Return the degree of truth of each row, (rows,); (rows, classes) with more than two classes."""
+        return self._decide("truth", X)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return steepness * (truth - threshold): positive where the decision is yes."""
+        return self._decide("decision_function", X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the calibrated probability of each class, (rows, classes)."""
+        return self._decide("predict_proba", X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_[self._decide("choose", X)])
+
+    def _decide(self, what: str, X: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.decision_, what)(self._table(X, reset=False))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole decision as JSON; `baconlogic.load` reads it, with numpy alone."""
+        check_is_fitted(self)
+        self.decision_.save(path)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags

@@ -1,0 +1,219 @@
+"""From a table to the columns a search works on, and from what it finds back to a tree in raw units.
+
+Numbers are put on a robust scale (median 0, spread about 1), so that criteria can be learned; truths (0/1) run from -1
+to 1. Categories are put in the order of how often the target is true for them, so a criterion on that order becomes a
+truth for each category. With fixed criteria a column holds truths instead, once rising and once falling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baconlogic.criteria import Criterion, Given, Ramp, Sigmoid, Table
+from baconlogic.loops import MISSING
+from baconlogic.nodes import Gate, Leaf, Node, Not
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from baconlogic.columns import Columns
+    from baconlogic.search.drafts import Draft
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+NUMBER, TRUTH, CATEGORY = "number", "truth", "category"
+FARTHEST = 1e6  # scaled values beyond are cut: no criterion tells them apart
+PRIOR_ROWS = 10.0  # how many rows of the overall rate a category's own rate is mixed with
+PARTS = 5  # a category's rate is taken from the other parts, so that a row does not see its own label
+
+
+@dataclass(frozen=True)
+class Column:
+    """One feature of the table, as it was at fit."""
+
+    name: str
+    kind: str  # NUMBER, TRUTH or CATEGORY
+    values: NDArray[Any] = field(repr=False)  # raw numbers, NaN where missing; or the code of each category, -1 where missing
+    centre: float = 0.0
+    scale: float = 1.0
+    categories: tuple[Any, ...] = ()
+
+    @property
+    def holes(self) -> bool:
+        """Whether values are missing."""
+        return bool(np.isnan(self.values).any() if self.kind != CATEGORY else (self.values < 0).any())
+
+    @property
+    def constant(self) -> bool:
+        """Whether it has at most one value and none missing, so that nothing can be learned from it."""
+        known = self.values[~np.isnan(self.values)] if self.kind != CATEGORY else self.values[self.values >= 0]
+        return known.size == 0 or (not self.holes and bool((known == known[0]).all()))
+
+
+def read(table: Columns, weight: Floats) -> list[Column]:
+    """Return the features of the rows of a table that weigh something."""
+    kept = np.flatnonzero(weight > 0.0)
+    return [_read(table, name, kept, weight[kept]) for name in table.names]
+
+
+def _read(table: Columns, name: str, kept: Ints, weight: Floats) -> Column:
+    try:
+        values = table.numbers(name)[kept]
+    except ValueError:
+        return _categories(name, table.categories(name)[kept])
+    if np.isinf(values).any():
+        raise ValueError(f"column {name!r} contains infinity; replace it by a number, or by NaN if it is not known")
+    known = ~np.isnan(values)
+    if not known.any():
+        return Column(name, NUMBER, values)
+    if np.isin(values[known], (0.0, 1.0)).all():
+        return Column(name, TRUTH, values, 0.5, 0.5)
+    return Column(name, NUMBER, values, *_robust(values[known], weight[known]))
+
+
+def _robust(values: Floats, share: Floats) -> tuple[float, float]:
+    """Return the weighted median, and a spread that is 1 for a normal distribution and does not mind outliers."""
+    order = np.argsort(values, kind="stable")
+    values, total = values[order], np.cumsum(share[order])
+    marks = np.array([0.05, 0.25, 0.5, 0.75, 0.95]) * total[-1]
+    low, start, middle, end, high = values[np.minimum(np.searchsorted(total, marks), len(values) - 1)]
+    for spread in ((end - start) / 1.349, (high - low) / 3.29, (values[-1] - values[0]) / 4.0):
+        if spread > 1e-12 * max(abs(middle), 1e-290):
+            return float(middle), float(spread)
+    return float(middle), 1.0
+
+
+def _categories(name: str, values: NDArray[Any]) -> Column:
+    for value in values:
+        if value is not None and not isinstance(value, str | int | bool):
+            raise TypeError(f"column {name!r}: argument must be a string or a number, got {value!r:.60}")
+    known = sorted({value for value in values if value is not None}, key=lambda value: (type(value).__name__, value))
+    place = {(type(value), value): code for code, value in enumerate(known)}
+    codes = np.array([-1 if value is None else place[type(value), value] for value in values], dtype=np.int64)
+    return Column(name, CATEGORY, codes, categories=tuple(known))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a column of the problem comes from: a feature, on its scale, or a feature through a fixed criterion."""
+
+    feature: int
+    criterion: Criterion | None = None
+    negated: bool = False  # whether the column holds the complement of the criterion's truths
+
+
+class Encoding:
+    """The columns of one problem: what each shows, and how a leaf on it reads in raw units."""
+
+    def __init__(self, columns: Sequence[Column], sources: Sequence[Source]) -> None:
+        self.columns, self.sources = tuple(columns), tuple(sources)
+        self.rates: dict[int, Floats] = {}  # by feature: each category's place on the scale, for all rows
+        self.features = np.array([source.feature for source in self.sources], dtype=np.int64)
+        self.learned = np.array([source.criterion is None for source in self.sources], dtype=bool)
+
+    def table(self, y: Floats, share: Floats, rows: Ints | None = None) -> Floats:
+        """Return X (columns, rows): all rows, with the rates of categories taken from `rows` (all) alone."""
+        X = np.empty((len(self.sources), len(y)))
+        for j, source in enumerate(self.sources):
+            column = self.columns[source.feature]
+            if source.criterion is not None:
+                truths = _fixed(column, source.criterion)
+                X[j] = 1.0 - truths if source.negated else truths
+            elif column.kind == CATEGORY:
+                X[j] = self._rated(source.feature, y, share, np.arange(len(y)) if rows is None else rows)
+            else:
+                X[j] = scaled(column)
+        return X
+
+    def _rated(self, feature: int, y: Floats, share: Floats, rows: Ints) -> Floats:
+        codes = self.columns[feature].values
+        count = len(self.columns[feature].categories)
+        base = float(share[rows] @ y[rows] / share[rows].sum())
+        weight = share * (len(rows) / share[rows].sum())
+
+        def rate(among: Ints) -> Floats:
+            among = among[codes[among] >= 0]
+            total = np.bincount(codes[among], weight[among], count) + PRIOR_ROWS
+            true = np.bincount(codes[among], weight[among] * y[among], count) + PRIOR_ROWS * base
+            return np.asarray((true / total - base) / np.sqrt(base * (1.0 - base) + 1e-9) * 3.0)
+
+        whole = rate(rows)
+        out = np.where(codes >= 0, whole[codes], MISSING)
+        part = np.arange(len(rows)) % PARTS  # rows come in a random order
+        for i in range(PARTS):
+            own = rows[part == i]
+            out[own] = np.where(codes[own] >= 0, rate(rows[part != i])[codes[own]], MISSING)
+        self.rates[feature] = whole
+        return out
+
+    def tree(self, draft: Draft, aggregator: str, crisp: bool = False) -> Node:
+        """Return a draft in raw units. `crisp`: 0/1 features that come out nearly so are taken as they are."""
+        p = draft.parts
+        nodes: list[Node] = [
+            self.leaf(int(column), slope, centre, missing, crisp=crisp)
+            for column, slope, centre, missing in zip(draft.columns, p.slope, p.centre, p.missing, strict=True)
+        ]
+        for left, right, weight, andness in zip(*draft.shape, p.weight, p.andness, strict=True):
+            weights = (float(weight), 1.0 - float(weight))
+            nodes.append(Gate((nodes[left], nodes[right]), float(andness), weights, aggregator))
+        return nodes[-1]
+
+    def leaf(self, column: int, slope: float, centre: float, missing: float, *, crisp: bool) -> Node:
+        """Return the leaf of a criterion on a column."""
+        source = self.sources[column]
+        feature = self.columns[source.feature]
+        if source.criterion is not None:
+            leaf = Leaf(feature.name, source.criterion)
+            return Not(leaf) if source.negated else leaf
+        when_missing = _sigmoid(missing) if feature.holes else None
+        if feature.kind == TRUTH:
+            return _truth_leaf(feature.name, *(_sigmoid(slope * (x - centre)) for x in (-1.0, 1.0)), when_missing, crisp)
+        if feature.kind == CATEGORY:
+            rates = self.rates[source.feature]
+            truths = [(c, _sigmoid(slope * (rate - centre))) for c, rate in zip(feature.categories, rates, strict=True)]
+            other = _sigmoid(-slope * centre) if when_missing is None else when_missing
+            return Leaf(feature.name, Table(truths, other=other, missing=when_missing))
+        raw = feature.centre + feature.scale * centre
+        return Leaf(feature.name, Sigmoid(raw, slope / feature.scale, missing=when_missing))
+
+
+def _truth_leaf(name: str, at_0: float, at_1: float, missing: float | None, crisp: bool) -> Node:
+    if crisp and min(at_0, at_1) < 0.1 and max(at_0, at_1) > 0.9:
+        if at_1 > at_0:
+            return Leaf(name, Given(missing))
+        return Not(Leaf(name, Given(None if missing is None else 1.0 - missing)))
+    return Leaf(name, Ramp([(0.0, at_0), (1.0, at_1)], missing=missing))
+
+
+def scaled(column: Column) -> Floats:
+    """Return the values of a feature of numbers or truths on its scale."""
+    with np.errstate(over="ignore"):
+        values = np.clip((column.values - column.centre) / column.scale, -FARTHEST, FARTHEST)
+    return np.where(np.isnan(column.values), MISSING, values)
+
+
+def _fixed(column: Column, criterion: Criterion) -> Floats:
+    if column.kind != CATEGORY:
+        return criterion.truth(column.values)
+    names = np.empty(len(column.categories) + 1, dtype=object)
+    names[:-1], names[-1] = column.categories, None
+    return criterion.truth(names[column.values])
+
+
+def _sigmoid(u: float) -> float:
+    return float(1.0 / (1.0 + np.exp(-np.clip(u, -700.0, 700.0))))
+
+
+def fixed_criterion(column: Column, kind: str, rising: bool) -> Criterion:
+    """Return the paper's normaliser of a feature: "sigmoid" or "minmax"."""
+    missing = 0.5 if column.holes else None
+    if column.kind == TRUTH:
+        return Given(missing) if rising else Ramp([(0.0, 1.0), (1.0, 0.0)], missing=missing)
+    make = Sigmoid.from_column if kind == "sigmoid" else Ramp.minmax
+    return make(column.values, rising=rising, missing=missing)

@@ -1,0 +1,240 @@
+"""Learning one yes-or-no target: search on all rows and on folds, choose the size by held-out loss, calibrate.
+
+The folds are disjoint in what they show: rows that look alike are one row here (see `classifier`), so a tree is never
+scored on a case it has seen.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.model_selection import StratifiedKFold
+
+from baconlogic import kernel
+from baconlogic.search.problem import Problem
+from baconlogic.search.protocol import Ask, Found
+from baconlogic.search.refine import refine
+from baconlogic.search.sharpen import sharpen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from baconlogic.encoding import Encoding
+    from baconlogic.search.drafts import Draft
+    from baconlogic.search.protocol import Search
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+FOLDS = 5
+MOST_ROWS = 6000  # more are sampled for search and validation; the last refinement sees all
+TIE = 1e-3  # a held-out loss that is not lower by more is no better
+FLATTEST = 0.05  # steepness of a link that hardly looks at the truth
+
+
+@dataclass(frozen=True)
+class Task:
+    """One target and how to learn it; goes to the workers."""
+
+    encoding: Encoding
+    y: Floats  # (rows,): share of positive cases of each row
+    share: Floats  # (rows,), sum 1
+    weight: float  # how many cases the rows stand for
+    template: Problem  # bounds and wishes; its rows are filled in
+    search: Search
+    most: int | None
+    start: Draft | None
+    seed: int
+    seconds: float | None = None  # for one search
+    jobs: int | None = None
+    halted: list[bool] = field(default_factory=lambda: [False])  # set when the user interrupts
+
+    def problem(self, rows: Ints, fit: Ints | None = None) -> Problem:
+        """Return the problem on some rows; `fit` are those that categories may learn from, `rows` by default."""
+        X = self.encoding.table(self.y, self.share, rows if fit is None else fit)[:, rows]
+        share = self.share[rows]
+        weight = self.weight * float(share.sum())
+        return replace(
+            self.template, X=np.ascontiguousarray(X), y=self.y[rows], share=share / share.sum(), weight=weight
+        )
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a search found on some rows, and the decision values of its trees on the rows held out."""
+
+    found: Found
+    held: Ints | None
+    values: dict[int, Floats]
+    interrupted: bool
+
+
+def train(task: Task, rows: Ints, held: Ints | None) -> Trained:
+    """Search on `rows`; score the trees on `held`."""
+    problem = task.problem(rows)
+    deadline = None if task.seconds is None else time.monotonic() + task.seconds
+
+    def going() -> bool:
+        return not task.halted[0] and (deadline is None or time.monotonic() < deadline)
+
+    ask = Ask(task.most, task.start, task.seed, going, task.jobs, deadline)
+    found = task.search.find(problem, ask)
+    if found.interrupted:
+        task.halted[0] = True
+    values = {}
+    if held is not None:
+        unseen = task.problem(held, rows)
+        values = {size: decision_values(unseen, scored.draft) for size, scored in found.best.items()}
+    return Trained(found, held, values, found.interrupted)
+
+
+def decision_values(problem: Problem, draft: Draft) -> Floats:
+    """Return steepness * (truth - threshold) of each row."""
+    truths = kernel.root_truths(draft.parameters, draft.shape, problem.data(draft), problem.knee)
+    steepness, threshold = draft.parts.link
+    return np.asarray(steepness * (truths - threshold))
+
+
+def sample(task: Task, most: int = MOST_ROWS) -> Ints:
+    """Return the rows to search on: all, or as many of each side as there are in proportion."""
+    if len(task.y) <= most:
+        return np.arange(len(task.y))
+    rng = np.random.default_rng(task.seed)
+    sides = [np.flatnonzero(task.y >= 0.5), np.flatnonzero(task.y < 0.5)]
+    taken = [
+        rng.choice(side, max(min(len(side), 50), round(most * len(side) / len(task.y))), replace=False) for side in sides
+    ]
+    return np.sort(np.concatenate(taken))
+
+
+def folds(task: Task, rows: Ints) -> list[tuple[Ints, Ints]]:
+    """Return (rows to learn from, rows held out) of each fold; none where a side has fewer than two rows."""
+    side = (task.y[rows] >= 0.5).astype(int)
+    count = min(FOLDS, int(np.bincount(side, minlength=2).min()))
+    if count < 2:
+        return []
+    split = StratifiedKFold(count, shuffle=True, random_state=task.seed).split(rows, side)
+    return [(rows[kept], rows[held]) for kept, held in split]
+
+
+@dataclass(frozen=True)
+class Sized:
+    """The best tree of one size: its draft, and how it does held out (NaN where that could not be measured)."""
+
+    draft: Draft
+    loss: float
+    error: float
+    accuracy: float
+    in_sample: float
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned about one target."""
+
+    sizes: dict[int, Sized]
+    chosen: int
+    link: tuple[float, float]  # steepness, threshold: calibrated on held-out rows
+    calibration: tuple[float, float]  # factor and shift of decision values that held-out rows ask for
+    base_loss: float
+    logic: bool  # whether the tree beats the base rate held out
+    stopped: str
+
+
+def cross_entropy(values: Floats, y: Floats, share: Floats) -> float:
+    """Return the mean log-loss of decision values."""
+    return float(share @ (np.logaddexp(0.0, values) - y * values) / share.sum())
+
+
+def base_loss(y: Floats, share: Floats) -> float:
+    """Return the log-loss of always answering the base rate."""
+    rate = float(np.clip(share @ y / share.sum(), 1e-12, 1.0 - 1e-12))
+    return -rate * math.log(rate) - (1.0 - rate) * math.log(1.0 - rate)
+
+
+def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: str) -> Learned:
+    """Choose a size by what the folds say of it, refine on all rows, and calibrate on the rows held out."""
+    rows = np.arange(len(task.y))
+    everything = task.problem(rows)
+    sizes = {}
+    for size, scored in sorted(whole.found.best.items()):
+        draft = scored.draft
+        if len(rows) > MOST_ROWS and not whole.interrupted:
+            draft = refine(everything, sharpen(everything, refine(everything, draft, 20)[1]), 20)[1]
+        here = cross_entropy(decision_values(everything, draft), task.y, task.share)
+        sizes[size] = Sized(draft, *_held_out(task, parts, size), here)
+    chosen = _choose(sizes, parts, task, simplicity)
+    factor, shift = _calibration(task, parts, chosen)
+    steepness, threshold = sizes[chosen].draft.parts.link
+    base = base_loss(task.y, task.share)
+    logic = not sizes[chosen].loss >= base  # also where it could not be measured
+    link = calibrated(float(steepness), float(threshold), factor, shift)
+    if not logic:
+        rate = everything.base_rate
+        link = FLATTEST, 0.5 - math.log(rate / (1.0 - rate)) / FLATTEST
+    return Learned(sizes, chosen, link, (factor, shift), base, logic, whole.found.ended)
+
+
+def calibrated(steepness: float, threshold: float, factor: float, shift: float) -> tuple[float, float]:
+    """Return the link whose decision values are factor * u + shift."""
+    return steepness * factor, threshold - shift / (steepness * factor)
+
+
+def _losses(task: Task, parts: Sequence[Trained], size: int) -> list[float]:
+    return [
+        cross_entropy(part.values[size], task.y[part.held], task.share[part.held]) for part in parts if size in part.values
+    ]
+
+
+def _held_out(task: Task, parts: Sequence[Trained], size: int) -> tuple[float, float, float]:
+    """Return the mean held-out loss over folds, its standard error, and the accuracy."""
+    losses = _losses(task, parts, size)
+    if len(losses) < 2:
+        return math.nan, math.nan, math.nan
+    right = total = 0.0
+    for part in parts:
+        if size in part.values and part.held is not None:
+            y, share = task.y[part.held], task.share[part.held]
+            right += float(share @ np.where(part.values[size] > 0.0, y, 1.0 - y))
+            total += float(share.sum())
+    return float(np.mean(losses)), float(np.std(losses, ddof=1) / math.sqrt(len(losses))), right / total
+
+
+def _choose(sizes: dict[int, Sized], parts: Sequence[Trained], task: Task, simplicity: str) -> int:
+    """Return the size of the lowest held-out loss, or the smallest within one standard error of it."""
+    measured = {size: s.loss for size, s in sizes.items() if not math.isnan(s.loss) and len(_losses(task, parts, size)) == len(parts)}
+    if not measured:  # too few rows to hold some out: what each leaf must gain is that of Akaike's criterion
+        return min(sizes, key=lambda size: (sizes[size].in_sample + 5.0 * size / task.weight, size))
+    best = min(measured, key=lambda size: (measured[size], size))
+    allowed = sizes[best].error if simplicity == "one-se" else TIE
+    return min(size for size, loss in measured.items() if loss <= measured[best] + allowed)
+
+
+def _calibration(task: Task, parts: Sequence[Trained], size: int) -> tuple[float, float]:
+    """Return factor and shift of decision values that make held-out probabilities right, held to (1, 0) by a few rows."""
+    held = [part for part in parts if size in part.values and part.held is not None]
+    if not held:
+        return 1.0, 0.0
+    values = np.concatenate([part.values[size] for part in held])
+    rows = np.concatenate([part.held for part in held])  # type: ignore[arg-type]
+    y, share = task.y[rows], task.share[rows] / task.share[rows].sum()
+    values = np.clip(values, -30.0, 30.0)
+    strength = 2.0 / task.weight
+
+    def loss(free: Floats) -> tuple[float, Floats]:
+        factor, shift = math.exp(free[0]), free[1]
+        u = factor * values + shift
+        step = share * (1.0 / (1.0 + np.exp(-u)) - y)
+        total = share @ (np.logaddexp(0.0, u) - y * u) + strength * (free[0] ** 2 + free[1] ** 2)
+        slope = np.array([factor * (step @ values), step.sum()]) + 2.0 * strength * free
+        return float(total), slope
+
+    free: Any = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-3.0, 1.0), (-3.0, 3.0)]).x
+    return math.exp(free[0]), float(free[1])

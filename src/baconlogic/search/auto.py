@@ -1,0 +1,63 @@
+"""Auto: the default. Peel for crisp logic first; grow unless the chain found is beyond doubt; keep the best of each size."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from baconlogic.loops import MISSING
+from baconlogic.search.growth import Growth
+from baconlogic.search.peel import Peel
+from baconlogic.search.protocol import Found
+
+if TYPE_CHECKING:
+    from baconlogic.search.peel import Chain
+    from baconlogic.search.problem import Problem
+    from baconlogic.search.protocol import Ask
+
+DOUBT = 0.02  # share of cases that an exact chain may still get wrong before growth is not worth its time
+COMPLETE = "exact: every combination of inputs was seen"
+BEYOND_DOUBT = "exact: a chain this short that fits this many rows is hardly a coincidence"
+
+
+class Auto:
+    """Peel, then grow from nothing and from what was peeled."""
+
+    def __init__(self, growth: Growth | None = None) -> None:
+        self.growth = growth or Growth()
+
+    def find(self, problem: Problem, ask: Ask) -> Found:
+        """Return the best trees by size of both searches."""
+        if ask.start is not None:
+            return self.growth.find(problem, ask)
+        chain, peeled = Peel().chain(problem, ask)
+        if peeled is not None and chain is not None and chain.exact:
+            if _complete(problem):
+                return peeled._replace(ended=COMPLETE, certain=True)
+            if _doubt(problem, chain) < DOUBT:
+                return peeled._replace(ended=BEYOND_DOUBT)
+        grown = self.growth.find(problem, ask)
+        best = dict(grown.best)
+        for size, scored in (peeled.best if peeled is not None else {}).items():
+            if size not in best or scored.loss < best[size].loss:
+                best[size] = scored
+        return grown._replace(best=best)
+
+
+def _complete(problem: Problem) -> bool:
+    """Whether the rows show every combination of the values of the columns."""
+    possible = 1
+    for column in problem.X:
+        possible *= len(np.unique(column))
+        if possible > problem.rows:
+            return False
+    return not (problem.X > MISSING / 2).any() and possible == len(np.unique(problem.X.T, axis=0))
+
+
+def _doubt(problem: Problem, chain: Chain) -> float:
+    """Bound the error of a chain that fits all rows: so many chains of its length there are to choose from."""
+    literals = 2 * sum(len(np.unique(column)) for column in problem.X)
+    leaves = chain.draft.leaves
+    return (leaves * math.log(2.0 * literals) + math.log(20.0)) / problem.rows

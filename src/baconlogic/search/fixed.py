@@ -1,0 +1,93 @@
+"""Searches that keep a structure: refine its parameters, or only the link from truth to probability."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import minimize
+
+from baconlogic import kernel
+from baconlogic.search import drafts
+from baconlogic.search.protocol import Found, Scored
+from baconlogic.search.refine import refine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from baconlogic.search.drafts import Draft
+    from baconlogic.search.problem import Problem
+    from baconlogic.search.protocol import Ask
+
+    Floats = NDArray[np.float64]
+
+STEPS = 200
+
+
+class Refine:
+    """Learn all parameters of a given tree."""
+
+    def find(self, problem: Problem, ask: Ask) -> Found:
+        """Refine the start, from itself and from a few gates of other kinds, and keep the best."""
+        if ask.start is None:
+            raise ValueError("there is no tree to refine; give init=Tree.parse(...) or order=[...]")
+        best = Scored(*refine(problem, ask.start, STEPS))
+        return Found({best.draft.leaves: best}, "the structure was given")
+
+
+class Calibrate:
+    """Keep a tree as it is; learn only the threshold and the steepness of the probability."""
+
+    def find(self, problem: Problem, ask: Ask) -> Found:
+        """Fit the link of the start."""
+        if ask.start is None:
+            raise ValueError("there is no tree to calibrate; give init=Tree.parse(...)")
+        loss, draft = fit_link(problem, ask.start)
+        return Found({draft.leaves: Scored(loss, draft)}, "the tree was given; only its link was fitted")
+
+
+def fit_link(problem: Problem, draft: Draft) -> tuple[float, Draft]:
+    """Return the draft with the steepness and threshold of the lowest loss."""
+    truths = kernel.root_truths(draft.parameters, draft.shape, problem.data(draft), problem.knee)
+    strength = problem.penalty / problem.cases
+
+    def loss(free: Floats) -> tuple[float, Floats]:
+        steepness, threshold = np.exp(free[0]), free[1]
+        u = steepness * (truths - threshold)
+        step = problem.share * (1.0 / (1.0 + np.exp(-np.clip(u, -500.0, 500.0))) - problem.y)
+        away = free - np.array([np.log(8.0), 0.5])
+        total = problem.share @ (np.logaddexp(0.0, u) - problem.y * u) + 0.5 * strength * (away @ away)
+        return float(total), np.array([step @ u, -steepness * step.sum()]) + strength * away
+
+    bounds = [(np.log(0.5), np.log(200.0)), (-1.0, 2.0)]
+    found = minimize(loss, np.array([np.log(8.0), float(truths.mean())]), jac=True, method="L-BFGS-B", bounds=bounds)
+    values = draft.parameters.copy()
+    values[-2:] = np.exp(found.x[0]), found.x[1]
+    return float(found.fun), draft._replace(parameters=values)
+
+
+def ranked(problem: Problem, choices: list[list[int]]) -> Draft:
+    """Return a left chain over some features, the most important first, nearest the root; `choices`: columns of each."""
+    leaves = [_leaf(problem, columns) for columns in reversed(choices)]
+    n = len(leaves) - 1
+    low, high = problem.andness
+    return drafts.chain(leaves, np.full(n, 0.5), np.full(n, min(max(0.5, low), high)), 8.0, 0.5)
+
+
+def _leaf(problem: Problem, columns: list[int]) -> drafts.Leaf:
+    """Return a leaf on the column, and in the direction, that goes with the target."""
+    best = max(columns, key=lambda column: covariance(problem, column))
+    sign = float(problem.direction[best]) or (1.0 if covariance(problem, best) >= 0.0 else -1.0)
+    return drafts.Leaf(best, 2.0 * sign, 0.0)
+
+
+def covariance(problem: Problem, column: int) -> float:
+    """Return the weighted covariance of a column, by sign of its distance from the middle, with the target."""
+    x = problem.X[column]
+    known = x < 1e50
+    share = problem.share * known
+    total = share.sum()
+    if total <= 0.0:
+        return 0.0
+    values = np.clip(np.where(known, x, 0.0), -3.0, 3.0)
+    return float(share @ (values * problem.y) / total - (share @ values / total) * (share @ problem.y / total))

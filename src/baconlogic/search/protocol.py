@@ -1,0 +1,48 @@
+"""What a search is asked and what it answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baconlogic.search.drafts import Draft
+    from baconlogic.search.problem import Problem
+
+
+class Scored(NamedTuple):
+    """A draft and the penalised loss it reaches."""
+
+    loss: float
+    draft: Draft
+
+
+class Ask(NamedTuple):
+    """How far to search, from where, and whether to go on."""
+
+    most: int | None  # leaves; None: as many as the search thinks right
+    start: Draft | None
+    seed: int
+    going: Callable[[], bool]
+    jobs: int | None = None  # for a search that does many things at once
+    deadline: float | None = None  # of time.monotonic()
+    progress: Callable[[str], None] | None = None
+
+
+class Found(NamedTuple):
+    """The best tree of each size found, and why the search ended."""
+
+    best: dict[int, Scored]
+    ended: str
+    interrupted: bool = False
+    certain: bool = False  # nothing is left to be told by held-out rows
+    records: tuple[object, ...] = ()  # of each attempt, where there are several
+
+
+class Search(Protocol):
+    """Anything that finds trees on one problem. It never sees the rows it will be scored on."""
+
+    def find(self, problem: Problem, ask: Ask) -> Found:
+        """Return the best trees by size; at least one."""
+        ...

@@ -1,0 +1,389 @@
+"""One fit: from the parameters and columns to the searches that run side by side, and from what they find to a decision."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.utils import check_random_state
+
+from baconlogic import encoding, gcd, learning, starts
+from baconlogic.criteria import Sigmoid
+from baconlogic.decision import Decision, Feature, Link
+from baconlogic.encoding import CATEGORY, Encoding, Source
+from baconlogic.learning import Learned, Task
+from baconlogic.nodes import Leaf
+from baconlogic.search.auto import Auto
+from baconlogic.search.fixed import Calibrate, Refine, ranked
+from baconlogic.search.growth import Growth
+from baconlogic.search.peel import Peel
+from baconlogic.search.problem import Problem
+from baconlogic.search.sinkhorn import Sinkhorn
+from baconlogic.tree import Tree
+from baconlogic.wishes import Wishes, wishes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from baconlogic.encoding import Column
+    from baconlogic.progress import Progress
+    from baconlogic.search.drafts import Draft
+
+    Floats = NDArray[np.float64]
+
+SEARCHES = {"auto": Auto, "growth": Growth, "peel": Peel, "sinkhorn": Sinkhorn, "refine": Refine, "calibrate": Calibrate}
+
+
+@dataclass(frozen=True)
+class PathEntry:
+    """The best tree of one size, and how it does on rows held out: log-loss, its standard error, accuracy."""
+
+    leaves: int
+    tree: Tree
+    loss: float
+    error: float
+    accuracy: float
+    in_sample_loss: float
+    link: Link
+
+    def __str__(self) -> str:
+        held = f"held-out log-loss {self.loss:.4f} +- {self.error:.4f}, accuracy {self.accuracy:.4f}"
+        return f"{self.leaves} leaves: {'not validated' if math.isnan(self.loss) else held}; {self.tree.formula()}"
+
+
+@dataclass(frozen=True)
+class History:
+    """What happened while one target was learned."""
+
+    label: Any  # the class that the tree speaks for
+    search: str
+    stopped: str  # why
+    leaves: int
+    logic: bool  # whether the tree beats the base rate on rows held out
+    loss: float  # held-out log-loss
+    base_loss: float  # that of always answering the base rate
+    seconds: float
+    attempts: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        said = f"{self.label}: {self.search} search, {self.stopped}; {self.leaves} leaves in {self.seconds:.1f} s"
+        if not self.logic:
+            return f"{said}; no apparent logic: held out it does not beat the base rate ({self.base_loss:.4f})"
+        return said if math.isnan(self.loss) else f"{said}; held-out log-loss {self.loss:.4f}, base rate {self.base_loss:.4f}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that a fit leaves behind."""
+
+    decision: Decision
+    paths: tuple[list[PathEntry], ...]
+    histories: tuple[History, ...]
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A fit, checked and ready to run."""
+
+    columns: tuple[Column, ...]
+    wishes: Wishes
+    search: Any
+    name: str  # of the search
+    criteria: str
+    simplicity: str
+    most: int | None
+    reuse: bool
+    aggregator: gcd.Aggregator
+    before: tuple[Tree, ...]  # the trees of the last fit, for a warm start
+    jobs: int | None
+    seed: int
+    seconds: float | None
+    started: float
+
+
+def plan(clf: Any, columns: Sequence[Column], before: Decision | None, started: float) -> Plan:
+    """Check the parameters of a classifier against each other and the table."""
+    _one_of("criteria", clf.criteria, ("learned", "sigmoid", "minmax"))
+    _one_of("simplicity", clf.simplicity, ("best", "one-se"))
+    _one_of("aggregator", clf.aggregator, tuple(gcd.AGGREGATORS))
+    if clf.max_leaves is not None and (isinstance(clf.max_leaves, bool) or not clf.max_leaves >= 1):
+        raise ValueError(f"max_leaves must be a whole number of at least 1, or None, got {clf.max_leaves!r}")
+    if clf.time_budget is not None and not clf.time_budget > 0:
+        raise ValueError(f"time_budget must be a positive number of seconds, or None, got {clf.time_budget!r}")
+    names = [column.name for column in columns]
+    asked = wishes(
+        names, order=clf.order, directions=clf.directions, required=clf.required, forbidden=clf.forbidden,
+        andness=clf.andness, init=clf.init, max_leaves=clf.max_leaves,
+    )  # fmt: skip
+    search, name = _search(clf.search, asked)
+    trees = before.trees if before is not None and [f.name for f in before.features] == names else ()
+    seed = int(check_random_state(clf.random_state).randint(2**31 - 1))
+    return Plan(
+        tuple(columns), asked, search, name, clf.criteria, clf.simplicity, clf.max_leaves, bool(clf.reuse),
+        gcd.AGGREGATORS[clf.aggregator], trees, clf.n_jobs, seed, clf.time_budget, started,
+    )  # fmt: skip
+
+
+def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{what} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+
+
+def _search(given: Any, asked: Wishes) -> tuple[Any, str]:
+    if given == "auto" and (asked.order or asked.init is not None):
+        given = "refine"
+    if isinstance(given, str):
+        _one_of("search", given, tuple(SEARCHES))
+        if given in ("refine", "calibrate") and not (asked.order or asked.init is not None):
+            raise ValueError(f"search={given!r} needs a tree to start from: give init=Tree.parse(...) or order=[...]")
+        if given == "calibrate" and asked.init is None:
+            raise ValueError("search='calibrate' keeps a tree as it is: give init=Tree.parse(...)")
+        return SEARCHES[given](), given
+    if not hasattr(given, "find"):
+        raise TypeError(f"search must be one of {', '.join(SEARCHES)} or a search object, got {given!r:.60}")
+    return given, type(given).__name__.lower()
+
+
+def run(p: Plan, counts: Floats, classes: list[Any], progress: Progress) -> Outcome:
+    """Learn each target, all searches side by side."""
+    targets = [1] if len(classes) == 2 else list(range(len(classes) if len(classes) > 2 else 0))
+    tasks: list[Task | None] = [_task(p, counts, target, i) for i, target in enumerate(targets)]
+    live = [i for i, task in enumerate(tasks) if task is not None]
+    trained, interrupted = _train(p, tasks, live, progress)
+    results = []
+    for i, target in enumerate(targets):
+        task = tasks[i]
+        learned = None
+        if task is not None and i in trained:
+            whole, parts = trained[i]
+            learned = learning.conclude(task, whole, parts, p.simplicity)
+        results.append(_result(p, counts, classes[target], target, task, learned, trained.get(i)))
+    trees, links, paths, histories = zip(*results, strict=True) if results else ((), (), (), ())
+    decision = Decision(
+        trees, links, tuple(classes), tuple(Feature(column.name, column.kind) for column in p.columns),
+        _provenance(p, counts, histories, paths),
+    )  # fmt: skip
+    return Outcome(decision, tuple(paths), tuple(histories), interrupted)
+
+
+def _sources(p: Plan, start: Tree | None) -> list[Source]:
+    """Return the columns of the problem: each usable feature, and what a typed tree needs besides."""
+    allowed = [
+        i for i, column in enumerate(p.columns) if not column.constant and column.name not in p.wishes.forbidden
+    ]  # fmt: skip
+    if p.wishes.order:
+        allowed = [i for i in allowed if p.columns[i].name in p.wishes.order]
+    found = []
+    for i in allowed:
+        column = p.columns[i]
+        if p.criteria == "learned" or column.kind == CATEGORY:
+            found.append(Source(i))
+            continue
+        asked = p.wishes.direction(column.name)
+        for rising in (True, False):
+            if asked in (0, 1 if rising else -1):
+                found.append(Source(i, encoding.fixed_criterion(column, p.criteria, rising)))
+    if start is not None:
+        extra = starts.fixed_sources(start, p.columns)
+        known = [leaf.feature for _, leaf in start.walk() if isinstance(leaf, Leaf)]
+        found += [Source(i) for i, column in enumerate(p.columns) if column.name in known and Source(i) not in found]
+        found += [source for i, source in enumerate(extra) if source not in extra[:i]]
+    return found
+
+
+def _task(p: Plan, counts: Floats, target: int, place: int) -> Task | None:
+    """Return the task of one class against the rest; None when there is nothing to learn."""
+    weight = counts.sum(axis=1)
+    y = counts[:, target] / weight
+    start = p.wishes.init or (p.before[place] if place < len(p.before) else None)
+    sources = _sources(p, start)
+    if not sources or y.max() <= 0.0 or y.min() >= 1.0:
+        return None
+    shown = Encoding(p.columns, sources)
+    bounds = np.array([p.wishes.bounds(p.columns[s.feature].name) for s in sources])
+    names = [column.name for column in p.columns]
+    template = Problem(
+        np.empty((len(sources), 0)), np.empty(0), np.empty(0), shown.learned, shown.features,
+        np.array([p.wishes.direction(p.columns[s.feature].name) for s in sources], dtype=np.int64),
+        bounds[:, 0], bounds[:, 1], p.wishes.andness, tuple(names.index(name) for name in p.wishes.required),
+        p.reuse, bool(p.wishes.order), knee=p.aggregator.knee,
+    )  # fmt: skip
+    total = float(weight.sum())
+    task = Task(shown, y, weight / total, total, template, p.search, p.most, None, p.seed)
+    return replace(task, start=_start(p, task, start), jobs=p.jobs)
+
+
+def _start(p: Plan, task: Task, tree: Tree | None) -> Draft | None:
+    if tree is not None:
+        draft = starts.draft_of(tree, task.encoding)
+        _agree(p, task, draft)
+        return draft
+    if p.wishes.order:
+        names = [p.columns[source.feature].name for source in task.encoding.sources]
+        lost = [name for name in p.wishes.order if name not in names]
+        if lost:
+            raise ValueError(f"order names {lost[0]!r}, which has one value only; nothing can be learned from it")
+        problem = task.problem(learning.sample(task))
+        return ranked(problem, [[j for j, name in enumerate(names) if name == wanted] for wanted in p.wishes.order])
+    return None
+
+
+def _agree(p: Plan, task: Task, draft: Draft) -> None:
+    for column, slope in zip(draft.columns, draft.parts.slope, strict=True):
+        source = task.encoding.sources[column]
+        name = p.columns[source.feature].name
+        asked = p.wishes.direction(name)
+        rising = source.criterion.rising if source.criterion is not None else None
+        sign = slope if rising is None else (1.0 if rising != source.negated else -1.0)
+        if asked and asked * sign < 0.0:
+            words = {1: "rising", -1: "falling"}
+            raise ValueError(f"directions asks for {name!r} {words[asked]}, but init has it {words[-asked]}")
+
+
+def _train(p: Plan, tasks: list[Task | None], live: list[int], progress: Progress) -> tuple[dict[int, Any], bool]:
+    """Run the searches on all rows, then those on folds; return (whole, folds) by task, and whether interrupted."""
+    wholes: dict[int, Any] = {}
+    parts: dict[int, list[Any]] = {i: [] for i in live}
+    rows = {i: learning.sample(tasks[i]) for i in live}  # type: ignore[arg-type]
+    first = [(i, rows[i], None) for i in live]
+    per_search = _slot(p, len(live) * (1 + learning.FOLDS))
+    timed = {i: replace(tasks[i], seconds=per_search) for i in live}  # type: ignore[type-var]
+    try:
+        progress.expect(len(live) * (1 + learning.FOLDS))
+        for i, found in _side_by_side(p, timed, first):
+            wholes[i] = found
+            if progress.done(f"search {len(wholes)}") or found.interrupted:
+                return {i: (wholes[i], parts[i]) for i in wholes}, found.interrupted
+        validated = [i for i in wholes if getattr(p.search, "validated", True) and not wholes[i].found.certain]
+        later = [(i, kept, held) for i in validated for kept, held in learning.folds(timed[i], rows[i])]
+        for i, found in _side_by_side(p, timed, later):
+            parts[i].append(found)
+            if progress.done("validation") or found.interrupted:
+                return {i: (wholes[i], parts[i]) for i in wholes}, found.interrupted
+    except KeyboardInterrupt:
+        for task in timed.values():
+            task.halted[0] = True
+        if len(wholes) < len(live):
+            raise
+        return {i: (wholes[i], parts[i]) for i in wholes}, True
+    return {i: (wholes[i], parts[i]) for i in wholes}, False
+
+
+def _side_by_side(p: Plan, tasks: dict[int, Task], jobs: list[Any]) -> Any:
+    if not jobs:
+        return
+    results = Parallel(n_jobs=p.jobs, prefer="threads", return_as="generator")(
+        delayed(learning.train)(tasks[i], kept, held) for i, kept, held in jobs
+    )
+    for (i, _, _), found in zip(jobs, results, strict=True):
+        yield i, found
+
+
+def _slot(p: Plan, searches: int) -> float | None:
+    """Return the seconds that each search may take."""
+    if p.seconds is None:
+        return None
+    left = max(p.seconds - (time.monotonic() - p.started), 0.01)
+    return 0.8 * left / math.ceil(searches / effective_n_jobs(p.jobs))
+
+
+def _result(
+    p: Plan, counts: Floats, label: Any, target: int, task: Task | None, learned: Learned | None, trained: Any
+) -> tuple[Tree, Link, list[PathEntry], History]:
+    seconds = time.monotonic() - p.started
+    if task is None or learned is None:
+        tree, link = _constant(p, counts, target)
+        loss = learning.base_loss(counts[:, target] / counts.sum(axis=1), counts.sum(axis=1))
+        why = "no column says anything about it" if 0.0 < counts[:, target].sum() < counts.sum() else "one class only"
+        return tree, link, [], History(label, p.name, why, 1, False, math.nan, loss, seconds)
+    entries = []
+    for size, sized in learned.sizes.items():
+        tree = _tree(p, task, sized.draft)
+        link = learned.link if size == learned.chosen else learning.calibrated(*sized.draft.parts.link, *learned.calibration)
+        entries.append(
+            PathEntry(size, tree, sized.loss, sized.error, sized.accuracy, sized.in_sample, Link(*map(float, link)))
+        )
+    chosen = next(entry for entry in entries if entry.leaves == learned.chosen)
+    history = History(
+        label, p.name, learned.stopped, learned.chosen, learned.logic, chosen.loss, learned.base_loss, seconds,
+        tuple(trained[0].found.records),
+    )  # fmt: skip
+    return chosen.tree, chosen.link, entries, history
+
+
+def _tree(p: Plan, task: Task, draft: Draft) -> Tree:
+    """Return a draft as a tree; 0/1 columns are read as they are where that costs nothing."""
+    if p.name == "calibrate" and p.wishes.init is not None:
+        return p.wishes.init
+    task.encoding.table(task.y, task.share)  # the places of categories, from all rows
+    plain = Tree(task.encoding.tree(draft, p.aggregator.name))
+    crisp = Tree(task.encoding.tree(draft, p.aggregator.name, crisp=True))
+    if crisp == plain:
+        return plain
+    rows = learning.sample(task)
+    table = {column.name: column.values[rows] for column in p.columns if column.kind != CATEGORY}
+    table |= {
+        column.name: [None if code < 0 else column.categories[code] for code in column.values[rows]]
+        for column in p.columns if column.kind == CATEGORY
+    }  # fmt: skip
+    steepness, threshold = draft.parts.link
+    losses = [
+        learning.cross_entropy(steepness * (tree.evaluate(table) - threshold), task.y[rows], task.share[rows])
+        for tree in (plain, crisp)
+    ]
+    return crisp if losses[1] <= losses[0] + learning.TIE else plain
+
+
+def _constant(p: Plan, counts: Floats, target: int) -> tuple[Tree, Link]:
+    """Return a tree that says nothing, with a link that answers the base rate."""
+    column = p.columns[0]
+    known = column.values[~np.isnan(column.values.astype(float))] if column.kind != CATEGORY else np.zeros(1)
+    centre = float(known[0]) if known.size else 0.0
+    if column.kind == CATEGORY:
+        from baconlogic.criteria import Table
+
+        criterion: Any = Table([(column.categories[0] if column.categories else "", 0.5)], other=0.5, missing=0.5)
+    else:
+        criterion = Sigmoid(centre if abs(centre) < 1e300 else 0.0, 1.0, missing=0.5)
+    rate = float(np.clip(counts[:, target].sum() / counts.sum(), 1e-9, 1.0 - 1e-9))
+    steepness = learning.FLATTEST
+    return Tree(Leaf(column.name, criterion)), Link(steepness, 0.5 - math.log(rate / (1.0 - rate)) / steepness)
+
+
+def _provenance(p: Plan, counts: Floats, histories: Sequence[History], paths: Sequence[list[PathEntry]]) -> dict[str, Any]:
+    trees = [
+        {
+            "search": h.search, "stopped": h.stopped, "leaves": h.leaves, "logic": h.logic,
+            "held_out_log_loss": _plain(h.loss), "base_rate_log_loss": _plain(h.base_loss),
+            "held_out_accuracy": _plain(next((e.accuracy for e in path if e.leaves == h.leaves), math.nan)),
+        }
+        for h, path in zip(histories, paths, strict=True)
+    ]  # fmt: skip
+    return {
+        "baconlogic": version("baconlogic"), "numpy": np.__version__, "cases": float(counts.sum()),
+        "distinct_rows": len(counts), "columns": len(p.columns), "seed": p.seed, "trees": trees,
+    }  # fmt: skip
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def with_entry(
+    decision: Decision, paths: Any, histories: Any, place: int, entry: PathEntry
+) -> Outcome:
+    """Return the outcome with another entry of the path in one place."""
+    trees, links = list(decision.trees), list(decision.links)
+    trees[place], links[place] = entry.tree, entry.link
+    changed = list(histories)
+    changed[place] = replace(histories[place], leaves=entry.leaves, loss=entry.loss)
+    other = replace(decision, trees=tuple(trees), links=tuple(links))
+    return Outcome(other, tuple(paths), tuple(changed))
