@@ -12,12 +12,20 @@ import pytest
 from hypothesis import given
 from strategies import trees
 
-from baconlogic import ModelFormatError, Tree, files, load
+from baconlogic import Decision, ModelFormatError, Tree, files, load
+from baconlogic.decision import Feature, Link
 from baconlogic.gcd import AGGREGATORS
 
 TREE = Tree.parse(
     'buy = HHC(shape: 0.5, "size, all in" = HHD(radius[0 at 12, 1 at 25, missing 0.5, unit "mm"]: 0.2, '
     'not area[half at 550, slope 0.01]: 0.5, exact SC(colour[1 if "red", 0.4 if 7, 0.2 if true, other 0], x): .3): .5)'
+)
+DECISION = Decision(
+    trees=[Tree.parse("HC(a, b[0 at 1, 1 at 2])"), Tree("a"), Tree.parse("not a")],
+    links=[Link(9.5, 0.42), Link(3.0, 1.5), Link(20.0, 0.1)],
+    classes=["1", 1, 2.5],
+    features=[Feature("a", "truth"), Feature("b", "number"), Feature("c", "category")],
+    provenance={"rows": 10, "scores": [0.9]},
 )
 
 
@@ -100,7 +108,9 @@ def corrupt(rng, document):
     if change == "delete":
         del place[key]
     elif change == "add" and isinstance(place, dict):
-        place[rng.choice(["extra", "name", "missing", "inputs", "leaf", "not"])] = rng.choice(junk)
+        place[rng.choice(["extra", "name", "missing", "inputs", "leaf", "not", "float", "tree", "decision"])] = (
+            rng.choice(junk)
+        )
     elif change == "repeat" and isinstance(place, list):
         place.insert(rng.randrange(len(place) + 1), place[key])
     else:
@@ -122,27 +132,28 @@ def scramble(rng, text):
     return text
 
 
-def test_five_thousand_corrupted_files_give_model_format_error_and_nothing_else(tmp_path):
+@pytest.mark.parametrize("model", [TREE, DECISION], ids=["tree", "decision"])
+def test_five_thousand_corrupted_files_give_model_format_error_and_nothing_else(tmp_path, model):
     rng = random.Random(0)  # noqa: S311
     validator = jsonschema.Draft202012Validator(files.schema())
     path = tmp_path / "model.json"
     refused = harmless = 0
     while refused < 5000:
         if rng.random() < 0.5:
-            text = json.dumps(corrupt(rng, TREE.to_dict()))
+            text = json.dumps(corrupt(rng, model.to_dict()))
         else:
-            text = scramble(rng, json.dumps(TREE.to_dict()))
+            text = scramble(rng, json.dumps(model.to_dict()))
         path.write_bytes(text.encode("utf-8", errors=rng.choice(["replace", "surrogatepass"])))
         lines = [""]
         try:
-            tree = load(path)
+            found = load(path)
         except ModelFormatError as problem:
             lines = str(problem).splitlines()
             refused += 1
-        else:  # a change that leaves the file valid, such as another digit: then it says what the tree says
+        else:  # a change that leaves the file valid, such as another digit: then it says what the model says
             harmless += 1
             document = json.loads(text)
-            assert tree.to_dict() == document
+            assert found.to_dict() == document
             assert validator.is_valid(document)
         assert len(lines) == 1
     assert harmless < refused

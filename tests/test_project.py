@@ -22,18 +22,20 @@ LAYERS = {
     "checking": set(),
     "compiling": set(),
     "columns": set(),
+    "answering": {"checking"},
     "criteria": {"checking", "wording"},
     "nodes": {"checking", "gcd", "criteria"},
     "notation": {"gcd", "criteria", "nodes"},
     "drawing": {"criteria", "nodes", "wording"},
-    "files": {"criteria", "nodes"},
+    "files": {"answering", "criteria", "nodes"},
     "elementary": {"compiling"},
     "loops": {"gcd", "compiling", "elementary"},
     "kernel": {"gcd", "compiling", "loops"},
     "evaluation": {"gcd", "criteria", "nodes", "columns", "loops"},  # loops: where numba is installed, for many rows
     "bounds": {"gcd", "criteria", "nodes", "columns", "evaluation"},
     "tree": {"nodes", "notation", "drawing", "files", "evaluation", "bounds", "columns"},
-    "__init__": {"criteria", "gcd", "files", "notation", "tree"},
+    "decision": {"answering", "wording", "nodes", "columns", "evaluation", "files", "tree"},
+    "__init__": {"criteria", "gcd", "files", "notation", "tree", "decision"},
 }
 
 
@@ -68,6 +70,7 @@ def test_imports_point_downward():
 
 def test_public_names():
     assert baconlogic.__all__ == [
+        "Decision",
         "FormulaError",
         "Gate",
         "Leaf",
@@ -83,10 +86,15 @@ def test_public_names():
         "bounds", "depth", "evaluate", "features", "find", "formula", "from_dict", "parse", "replace", "root", "save",
         "to_dict", "walk",
     ]  # fmt: skip
+    public = [name for name in vars(baconlogic.Decision) if not name.startswith("_")]
+    assert sorted(public) == [
+        "classes", "decision_function", "features", "from_dict", "links", "predict", "predict_proba", "provenance",
+        "save", "threshold", "to_dict", "tree", "trees", "truth",
+    ]  # fmt: skip
 
 
-def test_a_tree_needs_numpy_alone(tmp_path):
-    """Loads, evaluates, bounds, draws and saves with every other package out of reach."""
+def test_a_tree_and_a_decision_need_numpy_alone(tmp_path):
+    """Load, evaluate, bound, draw and save with every other package out of reach."""
     script = f"""
 import sys
 class Refuse:
@@ -95,13 +103,22 @@ class Refuse:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Refuse())
 import numpy as np
-from baconlogic import Tree, load
+from baconlogic import Decision, Tree, load
+from baconlogic.decision import Feature, Link
 tree = Tree.parse("HC(a[half at 0, slope 1], HD(b[0 at 0, 1 at 1], not a[half at 3, slope 2]))")
 tree.save({str(tmp_path / "model.json")!r})
 assert load({str(tmp_path / "model.json")!r}) == tree
 str(tree)
 tree.bounds({{"a": [np.nan], "b": [1.0]}})
 assert tree.evaluate({{"a": np.zeros(10), "b": np.ones(10)}}).shape == (10,)
+features = [Feature("a", "number"), Feature("b", "number")]
+for classes, trees in (("no", "yes"), [tree]), ((1, 2, 3), [tree, Tree("b"), tree]), (("only",), []):
+    decision = Decision(trees, [Link(9.0, 0.4)] * len(trees), classes, features, {{"rows": 10}})
+    decision.save({str(tmp_path / "decision.json")!r})
+    decision = load({str(tmp_path / "decision.json")!r})
+    assert decision.classes == classes and str(decision)
+    assert decision.predict(np.ones((10, 2))).shape == (10,)
+    assert decision.predict_proba({{"a": np.zeros(10), "b": np.ones(10)}}).shape == (10, len(classes))
 sys.modules["numba"] = None  # as if not installed
 assert tree.evaluate({{"a": np.zeros(200_000), "b": np.ones(200_000)}}).shape == (200_000,)
 del sys.modules["numba"]

@@ -160,15 +160,19 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
 
     def _table(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Columns:
         """Check names and number of columns as scikit-learn does, and what a search or a tree cannot take."""
-        validate_data(self, X, y, reset=reset, skip_check_array=True)
-        if hasattr(self, "feature_names_in_") and hasattr(X, "columns"):
+        frame = hasattr(X, "columns")
+        array = X
+        if not frame:
+            dtype = None if hasattr(X, "dtype") else object  # a list may mix numbers and text
+            array = check_array(X, dtype=dtype, ensure_all_finite=False, estimator=self)
+        validate_data(self, X if frame else array, y, reset=reset, skip_check_array=True)
+        if frame and hasattr(self, "feature_names_in_"):
             table = Columns(X)
         else:
-            dtype = None if getattr(X, "dtype", None) is not None or hasattr(X, "dtypes") else object
-            array = check_array(X, dtype=dtype, ensure_all_finite=False, estimator=self)
+            array = np.asarray(array)
             table = Columns(array, self._names(array.shape[1]))
-        if table.rows == 0:
-            raise ValueError(f"Found array with 0 sample(s) (shape=(0, {len(table.names)})) while a minimum of 1 is required.")
+        if not table.rows or not table.names:
+            raise ValueError(f"expected at least one row and one column, got {table.rows} and {len(table.names)}")
         return table
 
     def _names(self, count: int) -> list[str]:

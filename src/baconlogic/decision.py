@@ -177,7 +177,7 @@ class Decision:
         if len(self.trees) == 1:
             return f"{labels[0]} or {labels[1]}\n\n{self.tree}\n\n{_turn(self.threshold, *labels)}"
         parts = [
-            f"{label} is even odds where this is {number(link.threshold)} true:\n{tree}"
+            f"{label}, rather than not, when this truth is above {number(link.threshold)}{_crossed(link)}:\n{tree}"
             for label, link, tree in zip(labels, self.links, self.trees, strict=True)
         ]
         return "\n\n".join([f"the most probable of {', '.join(labels)}", *parts])
@@ -197,6 +197,10 @@ def load(path: str | os.PathLike[str]) -> Tree | Decision:
         return Tree.from_dict(document)
     except files.ModelFormatError as problem:
         raise files.ModelFormatError(f"{path}: {problem.place}", problem.problem) from None
+
+
+def _crossed(link: Link) -> str:
+    return " (always)" if link.threshold < 0.0 else " (never)" if link.threshold >= 1.0 else ""
 
 
 def _turn(threshold: float, first: str, second: str) -> str:

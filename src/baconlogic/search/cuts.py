@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log
+from math import log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -60,7 +60,7 @@ def _bound(right: float, wrong: float) -> float:
     """Return Wilson's lower bound of the share of `right`."""
     n = right + wrong
     p = right / n
-    return (p + 0.5 * Z * Z / n - Z * np.sqrt(p * (1.0 - p) / n + 0.25 * Z * Z / (n * n))) / (1.0 + Z * Z / n)
+    return (p + 0.5 * Z * Z / n - Z * sqrt(p * (1.0 - p) / n + 0.25 * Z * Z / (n * n))) / (1.0 + Z * Z / n)
 
 
 @compiled(reassociate=False)

@@ -5,7 +5,7 @@ top. Find a set S = {x > t} or {x <= t} whose rows all have one label, make it t
 
     S has label 1:   x in S      or   the rest          S has label 0:   x not in S   and   the rest
 
-Rows that some chain explains leave such a set whatever was peeled before, so peeling pure sets, largest first, finds a
+Rows that some chain explains have such a set whatever was peeled before, so peeling pure sets, largest first, finds a
 chain (Rivest, 1987). Under noise no set is pure: a second pass ranks sets by the Wilson lower bound of their purity.
 Both peel to the end and are then cut back to where the description is shortest, that of the labels given the
 chain plus that of the chain: rows * entropy(errors) + leaves * log(literals to choose from).
@@ -14,7 +14,7 @@ chain plus that of the chain: rows * entropy(errors) + leaves * log(literals to 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
+from math import log, log1p
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -36,10 +36,11 @@ if TYPE_CHECKING:
     from baconlogic.search.protocol import Ask
 
     Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
 
 ENDS = 7.0  # slope times distance from the cut at the values next to it: within 1e-3 of false and true
 STEEPNESS = 12.0
-LOOKS = 10  # how often a pass may look at the whole table; rows that a chain explains take fewer
+LOOKS = 5  # how often a pass may look at the whole table; rows that a chain explains take fewer
 QUICK = 5e7  # values that are always looked at: less than a second
 
 
@@ -54,10 +55,10 @@ class Step(NamedTuple):
     purity: float = 0.0  # the weighted share of its rows that have the label
     rows: float = 0.0  # how many it settles, by weight
 
-    def holds(self, problem: Problem) -> Bools:
-        """Return which rows are in the set; a missing value is in none."""
-        x = problem.X[self.column]
-        return (x > self.cut) & (x < MISSING / 2) if self.side > 0 else x <= self.cut
+    def holds(self, X: Floats) -> Bools:
+        """Return which rows of (columns, rows) are in the set; a missing value is in none."""
+        x = X[self.column]
+        return np.asarray((x > self.cut) & (x < MISSING / 2) if self.side > 0 else x <= self.cut)
 
     @property
     def rising(self) -> bool:
@@ -83,15 +84,15 @@ class Chain:
         """Return the crisp labels of the rows of a problem with the same columns."""
         labels = np.full(problem.rows, self.rest == 1)
         for step in reversed(self.steps):
-            labels[step.holds(problem)] = step.label == 1
+            labels[step.holds(problem.X)] = step.label == 1
         return labels
 
 
 def peel(problem: Problem, most: int | None = None) -> Chain:
     """Return the crisp chain of at most `most` leaves that describes the labels best.
 
-    An exact chain that uses each feature once is taken at its word. Leaves keep to the directions, the bounds of andness
-    and the reuse that the problem allows; `required` is not looked at.
+    An exact chain that uses each feature once is taken at its word. Leaves keep to the directions, the bounds of
+    andness and the reuse that the problem allows; `required` is not looked at.
     """
     if most is not None and most < 1:
         raise ValueError(f"a chain has at least one leaf, got most={most}; leave it out for as many as it takes")
@@ -153,7 +154,7 @@ class _Peeling:
     def _description(self, errors: float, leaves: int) -> float:
         rows = float(self.table.weight.sum())
         p = min(max(errors / rows, 1e-300), 0.5)
-        return -rows * (p * log(p) + (1.0 - p) * np.log1p(-p)) + leaves * self.table.price
+        return -rows * (p * log(p) + (1.0 - p) * log1p(-p)) + leaves * self.table.price
 
     def _allowed(self) -> Bools:
         """Return which sets may come next: without reuse, or with no leaf left, only wider ones of the last label."""
@@ -195,7 +196,7 @@ class _Peeling:
         return Step(column, side, float(low + (high - low) / 2.0), label, float((high - low) / 2.0))
 
     def _best_cut(self, column: int, rows: Rows, k: int, side: int, label: int) -> int:
-        """Return the place where the share of a label changes, most likely, from that of the set to that of the rest."""
+        """Return where the share of a label changes, most likely, from that of the set to that of the rest."""
         t = self.table
         right, weight = t.y[rows] == label, t.weight[rows]
         inside = np.arange(len(rows)) < k if side < 0 else np.arange(len(rows)) >= k
@@ -209,10 +210,9 @@ class _Peeling:
         return int(np.where(np.diff(t.X[column, rows]) > TIED, gains, -np.inf).argmax()) + 1
 
     def _settle(self, step: Step) -> None:
-        """Take a step; a wider set of the last label takes the place of the narrower one on the same side of a column."""
+        """Take a step; it replaces a narrower set of the same column and side among the last steps of one label."""
         t = self.table
-        x = t.X[step.column]
-        inside = self.left & ((x > step.cut) & (x < MISSING / 2) if step.side > 0 else x <= step.cut)
+        inside = self.left & step.holds(t.X)
         self.settled_wrong += float(t.weight[inside & (t.y != step.label)].sum())
         self.left &= ~inside
         self.order = cuts.keep(self.order, self.left, int(self.left.sum()))
@@ -230,8 +230,7 @@ def _chain(problem: Problem, table: Table, steps: list[Step]) -> Chain:
     left = np.ones(len(table.y), dtype=bool)
     described, wrong = [], 0.0
     for step in steps:
-        x = table.X[step.column]
-        inside = left & ((x > step.cut) & (x < MISSING / 2) if step.side > 0 else x <= step.cut)
+        inside = left & step.holds(table.X)
         rows = float(table.weight[inside].sum())
         right = float(table.weight[inside & (table.y == step.label)].sum())
         wrong += float(table.weight[inside & (table.y != step.label)].sum())
@@ -241,6 +240,10 @@ def _chain(problem: Problem, table: Table, steps: list[Step]) -> Chain:
     rest = int(weights[1] > weights[0])
     while described and described[-1].label == rest:
         described.pop()
+    if len(described) > 1:  # the last leaf enters the gate of the one before it
+        column, andness = described[-1].column, JOINS[described[-2].label]
+        if not problem.low[column] <= andness <= problem.high[column]:
+            return _chain(problem, table, described[:-1])
     errors = (wrong + float(weights[1 - rest])) / float(table.weight.sum())
     return Chain(_draft(problem, described, rest), tuple(described), rest, errors)
 
