@@ -29,9 +29,7 @@ def loss(p, shape, columns, X, y, share, *, learned, calibrated, exact, penalty,
     for row in range(len(y)):
         raw = [mp.mpf(float(X[c][row])) for c in columns]
         if learned:
-            score = [
-                u if r > 1e50 else s * (r - c) for r, s, c, u in zip(raw, slope, centre, missing, strict=True)
-            ]
+            score = [u if r > 1e50 else s * (r - c) for r, s, c, u in zip(raw, slope, centre, missing, strict=True)]
             z = [1 / (1 + mp.exp(-u)) for u in score]
         else:
             z = [min(max(r, EPS), 1 - EPS) for r in raw]

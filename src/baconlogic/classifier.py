@@ -203,7 +203,9 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         if entry is None:
             known = ", ".join(str(entry.leaves) for entry in paths[place])
             raise ValueError(f"the path has no tree of {leaves} leaves, only of {known}")
-        other._take(study.with_entry(self.decision_, paths, self.history_ if several else (self.history_,), place, entry))
+        other._take(
+            study.with_entry(self.decision_, paths, self.history_ if several else (self.history_,), place, entry)
+        )
         return other
 
     def truth(self, X: Any) -> Floats:

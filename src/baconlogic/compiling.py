@@ -13,7 +13,15 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-SHARED = ("gcd.py", "elementary.py", "loops.py", "kernel.py", "permutation.py", "search/refine.py", "search/screen.py")  # their compiled code ends up in that of other files
+SHARED = (
+    "gcd.py",
+    "elementary.py",
+    "loops.py",
+    "kernel.py",
+    "permutation.py",
+    "search/refine.py",
+    "search/screen.py",
+)  # their compiled code ends up in that of other files
 
 
 def compiled(*, reassociate: bool) -> Callable[[F], F]:

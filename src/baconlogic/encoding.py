@@ -39,7 +39,9 @@ class Column:
 
     name: str
     kind: str  # NUMBER, TRUTH or CATEGORY
-    values: NDArray[Any] = field(repr=False)  # raw numbers, NaN where missing; or the code of each category, -1 where missing
+    values: NDArray[Any] = field(
+        repr=False
+    )  # raw numbers, NaN where missing; or the code of each category, -1 where missing
     centre: float = 0.0
     scale: float = 1.0
     categories: tuple[Any, ...] = ()
@@ -173,7 +175,9 @@ class Encoding:
             return Not(leaf) if source.negated else leaf
         when_missing = _sigmoid(missing) if feature.holes else None
         if feature.kind == TRUTH:
-            return _truth_leaf(feature.name, *(_sigmoid(slope * (x - centre)) for x in (-1.0, 1.0)), when_missing, crisp)
+            return _truth_leaf(
+                feature.name, *(_sigmoid(slope * (x - centre)) for x in (-1.0, 1.0)), when_missing, crisp
+            )
         if feature.kind == CATEGORY:
             rates = self.rates[source.feature]
             truths = [(c, _sigmoid(slope * (rate - centre))) for c, rate in zip(feature.categories, rates, strict=True)]

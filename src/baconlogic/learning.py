@@ -16,8 +16,9 @@ from scipy.optimize import minimize
 from sklearn.model_selection import StratifiedKFold
 
 from baconlogic import kernel
+from baconlogic.search.peel import Peel
 from baconlogic.search.problem import Problem
-from baconlogic.search.protocol import Ask, Found
+from baconlogic.search.protocol import Ask, Found, Scored
 from baconlogic.search.refine import refine
 from baconlogic.search.sharpen import sharpen
 
@@ -109,7 +110,8 @@ def sample(task: Task, most: int = MOST_ROWS) -> Ints:
     rng = np.random.default_rng(task.seed)
     sides = [np.flatnonzero(task.y >= 0.5), np.flatnonzero(task.y < 0.5)]
     taken = [
-        rng.choice(side, max(min(len(side), 50), round(most * len(side) / len(task.y))), replace=False) for side in sides
+        rng.choice(side, max(min(len(side), 50), round(most * len(side) / len(task.y))), replace=False)
+        for side in sides
     ]
     return np.sort(np.concatenate(taken))
 
@@ -161,25 +163,36 @@ def base_loss(y: Floats, share: Floats) -> float:
 
 def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: str) -> Learned:
     """Choose a size by what the folds say of it, refine on all rows, and calibrate on the rows held out."""
-    rows = np.arange(len(task.y))
-    everything = task.problem(rows)
+    everything = task.problem(np.arange(len(task.y)))
+    best = _found_on_all(task, whole, everything)
     sizes = {}
-    for size, scored in sorted(whole.found.best.items()):
-        draft = scored.draft
-        if len(rows) > MOST_ROWS and not whole.interrupted:
-            draft = refine(everything, sharpen(everything, refine(everything, draft, 20)[1]), 20)[1]
-        here = cross_entropy(decision_values(everything, draft), task.y, task.share)
-        sizes[size] = Sized(draft, *_held_out(task, parts, size), here)
+    for size, scored in sorted(best.items()):
+        in_sample = cross_entropy(decision_values(everything, scored.draft), task.y, task.share)
+        sizes[size] = Sized(scored.draft, *_held_out(task, parts, size), in_sample)
     chosen = _choose(sizes, parts, task, simplicity)
+    if everything.rows > MOST_ROWS and not (whole.found.exact or whole.interrupted):
+        sizes[chosen] = replace(sizes[chosen], draft=_refined(everything, sizes[chosen].draft))
     factor, shift = _calibration(task, parts, chosen)
-    steepness, threshold = sizes[chosen].draft.parts.link
     base = base_loss(task.y, task.share)
     logic = not sizes[chosen].loss >= base  # also where it could not be measured
-    link = calibrated(float(steepness), float(threshold), factor, shift)
+    link = calibrated(*sizes[chosen].draft.parts.link, factor, shift)
     if not logic:
         rate = everything.base_rate
         link = FLATTEST, 0.5 - math.log(rate / (1.0 - rate)) / FLATTEST
     return Learned(sizes, chosen, link, (factor, shift), base, logic, whole.found.ended)
+
+
+def _found_on_all(task: Task, whole: Trained, everything: Problem) -> dict[int, Scored]:
+    """Return the trees found; an exact chain found on a sample is peeled again from all rows."""
+    if whole.found.exact and everything.rows > MOST_ROWS:
+        return Peel().find(everything, Ask(task.most, None, task.seed, lambda: True)).best
+    return whole.found.best
+
+
+def _refined(everything: Problem, draft: Draft) -> Draft:
+    """Return a draft that was found on a sample, refined on all rows."""
+    _, draft = refine(everything, draft, 20)
+    return refine(everything, sharpen(everything, draft), 20)[1]
 
 
 def calibrated(steepness: float, threshold: float, factor: float, shift: float) -> tuple[float, float]:
@@ -189,7 +202,9 @@ def calibrated(steepness: float, threshold: float, factor: float, shift: float) 
 
 def _losses(task: Task, parts: Sequence[Trained], size: int) -> list[float]:
     return [
-        cross_entropy(part.values[size], task.y[part.held], task.share[part.held]) for part in parts if size in part.values
+        cross_entropy(part.values[size], task.y[part.held], task.share[part.held])
+        for part in parts
+        if size in part.values
     ]
 
 
@@ -209,7 +224,11 @@ def _held_out(task: Task, parts: Sequence[Trained], size: int) -> tuple[float, f
 
 def _choose(sizes: dict[int, Sized], parts: Sequence[Trained], task: Task, simplicity: str) -> int:
     """Return the size of the lowest held-out loss, or the smallest within one standard error of it."""
-    measured = {size: s.loss for size, s in sizes.items() if not math.isnan(s.loss) and len(_losses(task, parts, size)) == len(parts)}
+    measured = {
+        size: s.loss
+        for size, s in sizes.items()
+        if not math.isnan(s.loss) and len(_losses(task, parts, size)) == len(parts)
+    }
     if not measured:  # too few rows to hold some out: what each leaf must gain is that of Akaike's criterion
         return min(sizes, key=lambda size: (sizes[size].in_sample + 5.0 * size / task.weight, size))
     best = min(measured, key=lambda size: (measured[size], size))

@@ -55,7 +55,9 @@ class Progress:
         piece.call_on_fit_task_begin(estimator=self._estimator, **self._data)
         return bool(piece.call_on_fit_task_end(estimator=self._estimator, **self._data))
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._bar is not None:
             self._bar.stop()
         if self._context is not None and kind is None:

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 MOST = 200_000  # with more rows, equal ones are left apart: sorting them would cost more than it gives
 
 
-def merge(columns: Sequence[encoding.Column], codes: Ints, weight: Floats, classes: int) -> tuple[list[encoding.Column], Floats]:
+def merge(
+    columns: Sequence[encoding.Column], codes: Ints, weight: Floats, classes: int
+) -> tuple[list[encoding.Column], Floats]:
     """Return the columns of the distinct rows, and how much each class weighs in each of them (rows, classes)."""
     if len(codes) > MOST or not columns:
         counts = np.zeros((len(codes), classes))

@@ -38,7 +38,14 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-SEARCHES = {"auto": Auto, "growth": Growth, "peel": Peel, "sinkhorn": Sinkhorn, "refine": Refine, "calibrate": Calibrate}
+SEARCHES = {
+    "auto": Auto,
+    "growth": Growth,
+    "peel": Peel,
+    "sinkhorn": Sinkhorn,
+    "refine": Refine,
+    "calibrate": Calibrate,
+}
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,11 @@ class History:
         said = f"{self.label}: {self.search} search, {self.stopped}; {self.leaves} leaves in {self.seconds:.1f} s"
         if not self.logic:
             return f"{said}; no apparent logic: held out it does not beat the base rate ({self.base_loss:.4f})"
-        return said if math.isnan(self.loss) else f"{said}; held-out log-loss {self.loss:.4f}, base rate {self.base_loss:.4f}"
+        return (
+            said
+            if math.isnan(self.loss)
+            else f"{said}; held-out log-loss {self.loss:.4f}, base rate {self.base_loss:.4f}"
+        )
 
 
 @dataclass(frozen=True)
@@ -307,7 +318,11 @@ def _result(
     entries = []
     for size, sized in learned.sizes.items():
         tree = _tree(p, task, sized.draft)
-        link = learned.link if size == learned.chosen else learning.calibrated(*sized.draft.parts.link, *learned.calibration)
+        link = (
+            learned.link
+            if size == learned.chosen
+            else learning.calibrated(*sized.draft.parts.link, *learned.calibration)
+        )
         entries.append(
             PathEntry(size, tree, sized.loss, sized.error, sized.accuracy, sized.in_sample, Link(*map(float, link)))
         )
@@ -358,7 +373,9 @@ def _constant(p: Plan, counts: Floats, target: int) -> tuple[Tree, Link]:
     return Tree(Leaf(column.name, criterion)), Link(steepness, 0.5 - math.log(rate / (1.0 - rate)) / steepness)
 
 
-def _provenance(p: Plan, counts: Floats, histories: Sequence[History], paths: Sequence[list[PathEntry]]) -> dict[str, Any]:
+def _provenance(
+    p: Plan, counts: Floats, histories: Sequence[History], paths: Sequence[list[PathEntry]]
+) -> dict[str, Any]:
     trees = [
         {
             "search": h.search, "stopped": h.stopped, "leaves": h.leaves, "logic": h.logic,
@@ -377,9 +394,7 @@ def _plain(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def with_entry(
-    decision: Decision, paths: Any, histories: Any, place: int, entry: PathEntry
-) -> Outcome:
+def with_entry(decision: Decision, paths: Any, histories: Any, place: int, entry: PathEntry) -> Outcome:
     """Return the outcome with another entry of the path in one place."""
     trees, links = list(decision.trees), list(decision.links)
     trees[place], links[place] = entry.tree, entry.link

@@ -153,7 +153,11 @@ def _agree_with_init(asked: Wishes, names: Sequence[str]) -> None:
             raise ValueError(f"{node.feature!r} is forbidden, but init uses it")
         if isinstance(node, Gate):
             bounds = [(asked.andness, "andness")]
-            bounds += [(asked.bounds(n.feature), f"andness for {n.feature!r}") for n in node.inputs if isinstance(n, Leaf)]
+            bounds += [
+                (asked.bounds(n.feature), f"andness for {n.feature!r}") for n in node.inputs if isinstance(n, Leaf)
+            ]
             for (low, high), what in bounds:
                 if not low - 1e-9 <= node.andness <= high + 1e-9:
-                    raise ValueError(f"init has a gate of andness {node.andness:g}, but {what} asks for [{low:g}, {high:g}]")
+                    raise ValueError(
+                        f"init has a gate of andness {node.andness:g}, but {what} asks for [{low:g}, {high:g}]"
+                    )

@@ -1,8 +1,8 @@
 """Ways to find a tree, one file each, behind one small protocol (`protocol.Search`).
 
-    Growth      the default: leaves are added anywhere, swapped and dropped; all is refined jointly
-    Peel        crisp chains of and/or, exactly
-    Sinkhorn    the paper's Algorithm 1
+Growth      the default: leaves are added anywhere, swapped and dropped; all is refined jointly
+Peel        crisp chains of and/or, exactly
+Sinkhorn    the paper's Algorithm 1
 """
 
 from baconlogic.search.growth import Growth

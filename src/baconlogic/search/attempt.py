@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-    from baconlogic.search.sinkhorn import Sinkhorn
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -75,9 +73,9 @@ class Attempt:
 
 
 class Run:
-    """One attempt under way: `problem` to explore, `exact`, with the truths as given, to refine and measure."""
+    """One attempt under way of a `Sinkhorn`: `problem` to explore, `exact`, with truths as given, to refine and measure."""
 
-    def __init__(self, search: Sinkhorn, problem: Problem, exact: Problem, rng: np.random.Generator) -> None:
+    def __init__(self, search: Any, problem: Problem, exact: Problem, rng: np.random.Generator) -> None:
         self.search, self.problem, self.exact, self.rng = search, problem, exact, rng
         amplifier = problem.settings.amplifier
         self.tolerance = search.lock_loss_tolerance * amplifier

@@ -33,17 +33,23 @@ class Auto:
         if ask.start is not None:
             return self.growth.find(problem, ask)
         chain, peeled = Peel().chain(problem, ask)
-        if peeled is not None and chain is not None and chain.exact:
+        if chain.exact and _covers(problem, chain):
             if _complete(problem):
                 return peeled._replace(ended=COMPLETE, certain=True)
             if _doubt(problem, chain) < DOUBT:
-                return peeled._replace(ended=BEYOND_DOUBT)
+                return peeled._replace(ended=BEYOND_DOUBT, exact=True)
         grown = self.growth.find(problem, ask)
         best = dict(grown.best)
-        for size, scored in (peeled.best if peeled is not None else {}).items():
-            if size not in best or scored.loss < best[size].loss:
+        for size, scored in peeled.best.items():
+            if _covers(problem, chain) and (size not in best or scored.loss < best[size].loss):
                 best[size] = scored
         return grown._replace(best=best)
+
+
+def _covers(problem: Problem, chain: Chain) -> bool:
+    """Whether a chain is one, and uses every required feature."""
+    used = problem.features[chain.draft.columns].tolist() if chain.steps else []
+    return bool(used) and set(problem.required) <= set(used)
 
 
 def _complete(problem: Problem) -> bool:

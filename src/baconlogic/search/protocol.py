@@ -37,6 +37,7 @@ class Found(NamedTuple):
     ended: str
     interrupted: bool = False
     certain: bool = False  # nothing is left to be told by held-out rows
+    exact: bool = False  # a crisp chain that explains every row: found again on all rows where these were a sample
     records: tuple[object, ...] = ()  # of each attempt, where there are several
 
 

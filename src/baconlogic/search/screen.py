@@ -204,7 +204,9 @@ class Screen:
         self._part = place - self._where
         falling = int(np.argmax(self._templates.steepness < 0.0))
         spans = {0: (0, len(place)), 1: (0, falling), -1: (falling, len(place))}
-        self._spans = np.array([spans[int(direction)] for direction in problem.direction], dtype=np.int64).reshape(-1, 2)
+        self._spans = np.array([spans[int(direction)] for direction in problem.direction], dtype=np.int64).reshape(
+            -1, 2
+        )
 
     def moves(self) -> Floats:
         """Return (weight, andness) of the gates to try: for each column at least one within its bounds."""
@@ -224,9 +226,7 @@ class Screen:
         """Return what another leaf in the place of a leaf would do, best first."""
         return self._proposals(draft, places, columns, np.array([(REPLACE, 0.5)]), np.inf)
 
-    def _proposals(
-        self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats, bound: float
-    ) -> list[Proposal]:
+    def _proposals(self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats, bound: float) -> list[Proposal]:
         problem = self.problem
         data = problem.data(draft)
         truths = kernel.node_truths(draft.parameters, draft.shape, data, problem.knee)
