@@ -275,6 +275,9 @@ def _train(p: Plan, tasks: list[Task | None], live: list[int], progress: Progres
                 return {i: (wholes[i], parts[i]) for i in wholes}, found.interrupted
         validated = [i for i in wholes if getattr(p.search, "validated", True) and not wholes[i].found.certain]
         later = [(i, kept, held) for i in validated for kept, held in learning.folds(timed[i], rows[i])]
+        for i in validated:
+            if wholes[i].found.exact:  # where a chain explains all, the folds need not grow
+                timed[i] = replace(timed[i], search=Peel())
         for i, found in _side_by_side(p, timed, later):
             parts[i].append(found)
             if progress.done("validation") or found.interrupted:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from baconlogic.search.protocol import Ask
 
 DOUBT = 0.02  # share of cases that an exact chain may still get wrong before growth is not worth its time
-COMPLETE = "exact: every combination of inputs was seen"
+COMPLETE = "exact: every combination of inputs was seen, and the chain says of each what most of its cases say"
 BEYOND_DOUBT = "exact: a chain this short that fits this many rows is hardly a coincidence"
 
 
@@ -32,12 +32,13 @@ class Auto:
         """Return the best trees by size of both searches."""
         if ask.start is not None:
             return self.growth.find(problem, ask)
-        chain, peeled = Peel().chain(problem, ask)
-        if chain.exact and _covers(problem, chain):
-            if _complete(problem):
+        if _complete(problem):
+            chain, peeled = Peel().chain(problem, ask, by_majority=True)
+            if chain.exact and _covers(problem, chain):
                 return peeled._replace(ended=COMPLETE, certain=True)
-            if _doubt(problem, chain) < DOUBT:
-                return peeled._replace(ended=BEYOND_DOUBT, exact=True)
+        chain, peeled = Peel().chain(problem, ask)
+        if chain.exact and _covers(problem, chain) and _doubt(problem, chain) < DOUBT:
+            return peeled._replace(ended=BEYOND_DOUBT, exact=True)
         grown = self.growth.find(problem, ask)
         best = dict(grown.best)
         for size, scored in peeled.best.items():

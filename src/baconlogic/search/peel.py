@@ -13,7 +13,7 @@ chain plus that of the chain: rows * entropy(errors) + leaves * log(literals to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, log1p
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -271,9 +271,11 @@ class Peel(BaseEstimator):  # type: ignore[misc]
         _, found = self.chain(problem, ask)
         return found
 
-    def chain(self, problem: Problem, ask: Ask) -> tuple[Chain, Found]:
-        """Return the chain, and with its link fitted and its parameters as they are what it is worth."""
-        chain = peel(problem.crisp(), ask.most)
-        loss, draft = (0.0, chain.draft) if chain.exact else fit_link(problem, chain.draft)
+    def chain(self, problem: Problem, ask: Ask, *, by_majority: bool = False) -> tuple[Chain, Found]:
+        """Return the chain, of all cases or of what most cases of each row say, and what it is worth, its link fitted."""
+        cases = replace(problem, y=np.round(problem.y)) if by_majority else problem.crisp()
+        chain = peel(cases, ask.most)
+        crisp = chain.exact and np.isin(problem.y, (0.0, 1.0)).all()
+        loss, draft = (0.0, chain.draft) if crisp else fit_link(problem, chain.draft)
         ended = "exact chain" if chain.exact else f"chain with {100.0 * chain.errors:.1f}% of the cases against it"
         return chain, Found({draft.leaves: Scored(loss, draft)}, ended)
