@@ -7,7 +7,7 @@ BENCH_PIP := .venv-bench/bin/python -m pip install --quiet --disable-pip-version
 
 .PHONY: help demo test lint format bench bench-smoke clean
 help:
-	@echo "make demo    score four job offers with a graded-logic tree"
+	@echo "make demo    learn when a tumour is malignant"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   measure speed and accuracy against peers (installs them and torch into .venv-bench)"
@@ -19,7 +19,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(PIP) --editable .
+	$(PIP) --editable '.[demo]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
@@ -31,7 +31,7 @@ $(VENV)/.lint: $(VENV)/.installed
 	@touch $@
 
 demo: $(VENV)/.installed
-	@$(BIN)/python examples/job_offers.py
+	@$(BIN)/python examples/breast_cancer.py
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest
