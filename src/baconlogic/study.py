@@ -24,6 +24,7 @@ from baconlogic.search.growth import Growth
 from baconlogic.search.peel import Peel
 from baconlogic.search.problem import Problem
 from baconlogic.search.sinkhorn import Sinkhorn
+from baconlogic.search.teacher import TRUST
 from baconlogic.tree import Tree
 from baconlogic.wishes import Wishes, wishes
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+SETTLED = 0.02  # held-out log-loss below which no teacher is asked
 SEARCHES = {
     "auto": Auto,
     "growth": Growth,
@@ -169,20 +171,47 @@ def run(p: Plan, counts: Floats, classes: list[Any], progress: Progress) -> Outc
     tasks: list[Task | None] = [_task(p, counts, target, i) for i, target in enumerate(targets)]
     live = [i for i, task in enumerate(tasks) if task is not None]
     trained, interrupted = _train(p, tasks, live, progress)
+    known = {i: learning.conclude(_there(tasks[i]), *trained[i], p.simplicity) for i in trained}
+    if not interrupted:
+        interrupted = _with_teacher(p, tasks, trained, known, progress)
     results = []
     for i, target in enumerate(targets):
         task = tasks[i]
-        learned = None
-        if task is not None and i in trained:
-            whole, parts = trained[i]
-            learned = learning.conclude(task, whole, parts, p.simplicity)
-        results.append(_result(p, counts, classes[target], target, task, learned, trained.get(i)))
+        results.append(_result(p, counts, classes[target], target, task, known.get(i), trained.get(i)))
     trees, links, paths, histories = zip(*results, strict=True) if results else ((), (), (), ())
     decision = Decision(
         trees, links, tuple(classes), tuple(Feature(column.name, column.kind) for column in p.columns),
         _provenance(p, counts, histories, paths),
     )  # fmt: skip
     return Outcome(decision, tuple(paths), tuple(histories), interrupted)
+
+
+def _there(task: Task | None) -> Task:
+    if task is None:
+        raise AssertionError("only tasks that exist are trained")
+    return task
+
+
+def _with_teacher(
+    p: Plan, tasks: list[Task | None], trained: dict[int, Any], known: dict[int, Learned], progress: Progress
+) -> bool:
+    """Grow once more with a teacher where that may help; what does better held out is kept. Returns if interrupted."""
+    growth = p.search.growth if isinstance(p.search, Auto) else p.search
+    if not isinstance(growth, Growth) or growth.trust is not None:
+        return False
+    late = p.seconds is not None and time.monotonic() - p.started > 0.5 * p.seconds
+    unsettled = [i for i, learned in known.items() if learned.sizes[learned.chosen].loss > SETTLED]
+    unsettled = [i for i in unsettled if _there(tasks[i]).start is None]
+    if late or not unsettled:
+        return False
+    taught = Growth(max_leaves=growth.max_leaves, trust=TRUST)
+    other = [replace(_there(task), search=taught) if i in unsettled else None for i, task in enumerate(tasks)]
+    again, interrupted = _train(p, other, unsettled, progress)
+    for i in again:
+        learned = learning.conclude(_there(other[i]), *again[i], p.simplicity)
+        if learned.sizes[learned.chosen].loss < known[i].sizes[known[i].chosen].loss:
+            known[i], trained[i] = learned, again[i]
+    return interrupted
 
 
 def _sources(p: Plan, start: Tree | None) -> list[Source]:

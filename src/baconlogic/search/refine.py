@@ -7,7 +7,9 @@ Descent moves free numbers t, each of which stands for a parameter of the kernel
     weight, andness    low + (high - low) sigmoid(t)     an expert's bounds are kept to by construction
 
 The loss is the kernel's plus, for each free number, strength * ((t - usual) / spread)^2 / 2, where strength is
-penalty / rows: what a row's evidence weighs. So small data keep to usual values and large data speak for themselves.
+penalty / cases: what a case's evidence weighs. So small data keep to usual values and large data speak for themselves.
+The hold on the link's two numbers stops growing some LINK_REACH spreads away (a pseudo-Huber penalty): a tree of few,
+nearly linear leaves needs a link far steeper than usual, and would otherwise never be found on a few hundred rows.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ LINEAR, EXPONENTIAL, BOUNDED = 0, 1, 2
 STEEPEST = 1e4  # of a slope, on the robust scale
 LEAST_WEIGHT = 0.02
 USUAL = ((log(2), 0.22), (0.0, 0.63), (0.0, 0.63), (0.0, 0.63), (0.0, 0.63), (log(8), 0.32), (0.5, 0.32))
+LINK_REACH = 4.0
 USUAL_CURVATURE = 0.1  # of the loss in a free number; where BFGS starts from
 SHORT = gcd.SHORT_OF_DRASTIC
 
@@ -139,14 +142,15 @@ def _penalised(free: Floats, task: Task, values: Floats, slope: Floats, gradient
     loss = kernel.loss_gradient(values, task.shape, task.data, task.settings, task.work, gradient)
     for i in range(free.size):
         away = (free[i] - f.usual[i]) / f.spread[i]
-        loss += 0.5 * task.strength * away * away
-        gradient[i] = gradient[i] * slope[i] + task.strength * away / f.spread[i]
+        root = 1.0 if i < free.size - 2 else sqrt(1.0 + (away / LINK_REACH) ** 2)
+        loss += task.strength * away * away / (1.0 + root)  # a square / 2 where root is 1
+        gradient[i] = gradient[i] * slope[i] + task.strength * away / (root * f.spread[i])
     return loss
 
 
 @compiled(reassociate=False)
 def _direction(inverse: Floats, gradient: Floats, free: Floats, f: Freedom, out: Floats) -> float:
-    """Fill in the quasi-Newton direction, without what would leave the bounds; return the slope of the loss along it."""
+    """Fill in the quasi-Newton direction, less what would leave the bounds; return the slope of the loss along it."""
     slope = 0.0
     for i in range(free.size):
         total = 0.0
