@@ -23,7 +23,6 @@ from baconlogic import encoding, rows, study
 from baconlogic.columns import Columns
 from baconlogic.progress import CallbackSupportMixin, Progress, with_callbacks
 from baconlogic.search.sinkhorn import Sinkhorn
-from baconlogic.wishes import wishes
 
 if TYPE_CHECKING:
     import os
@@ -135,9 +134,10 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         started = time.monotonic()
         before = self.decision_ if self.warm_start and hasattr(self, "decision_") else None
         table, labels, weight = self._checked(X, y, sample_weight)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.classes_, codes = _classes(labels)
         if self.class_weight is not None:
             weight = weight * compute_class_weight(self.class_weight, classes=self.classes_, y=labels)[codes]
+            _check_weight(weight, "class_weight times sample_weight")
         kept = weight > 0.0
         columns, counts = rows.merge(encoding.read(table, weight), codes[kept], weight[kept], len(self.classes_))
         with Progress(self, X, labels, verbose=self.verbose) as progress:
@@ -154,21 +154,18 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         check_classification_targets(labels)
         check_consistent_length(labels, np.empty(table.rows))
         weight = _check_sample_weight(sample_weight, np.empty((table.rows, 1)), dtype=np.float64)
-        if (weight < 0.0).any() or weight.sum() <= 0.0:
-            raise ValueError("sample weights must not be negative, and not all 0")
+        _check_weight(weight, "sample_weight")
         return table, labels, weight
 
     def _table(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Columns:
         """Check names and number of columns as scikit-learn does, and what a search or a tree cannot take."""
         frame = hasattr(X, "columns")
-        array = X
+        array, table = X, Columns(X) if frame else None
         if not frame:
             dtype = None if hasattr(X, "dtype") else object  # a list may mix numbers and text
             array = check_array(X, dtype=dtype, ensure_all_finite=False, estimator=self)
         validate_data(self, X if frame else array, y, reset=reset, skip_check_array=True)
-        if frame and hasattr(self, "feature_names_in_"):
-            table = Columns(X)
-        else:
+        if table is None or not hasattr(self, "feature_names_in_"):
             array = np.asarray(array)
             table = Columns(array, self._names(array.shape[1]))
         if not table.rows or not table.names:
@@ -201,8 +198,8 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         paths = self.path_ if several else (self.path_,)
         entry = next((entry for entry in paths[place] if entry.leaves == leaves), None)
         if entry is None:
-            known = ", ".join(str(entry.leaves) for entry in paths[place])
-            raise ValueError(f"the path has no tree of {leaves} leaves, only of {known}")
+            known = ", ".join(str(entry.leaves) for entry in paths[place]) or "none: nothing was learned"
+            raise ValueError(f"path_ has no tree of {leaves!r} leaves; its sizes are {known}")
         other._take(
             study.with_entry(self.decision_, paths, self.history_ if several else (self.history_,), place, entry)
         )
@@ -239,3 +236,17 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels.tolist()})
+        raise ValueError(f"labels must be of one kind, all text or all numbers, got {', '.join(kinds)}") from None
+    return classes, codes
+
+
+def _check_weight(weight: Floats, what: str) -> None:
+    if (weight < 0.0).any() or weight.sum() <= 0.0:
+        raise ValueError(f"{what} must not be negative, and not 0 for all rows")

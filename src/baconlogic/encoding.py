@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 NUMBER, TRUTH, CATEGORY = "number", "truth", "category"
 FARTHEST = 1e6  # scaled values beyond are cut: no criterion tells them apart
 PRIOR_ROWS = 10.0  # how many rows of the overall rate a category's own rate is mixed with
+LARGEST = 1e300  # numbers beyond are not told from infinity, here and in a file
+SMALLEST = 1e-280  # numbers that differ by less are equal: no slope is steep enough to tell them apart
 PARTS = 5  # a category's rate is taken from the other parts, so that a row does not see its own label
 
 
@@ -55,7 +57,13 @@ class Column:
     def constant(self) -> bool:
         """Whether it has at most one value and none missing, so that nothing can be learned from it."""
         known = self.values[~np.isnan(self.values)] if self.kind != CATEGORY else self.values[self.values >= 0]
-        return known.size == 0 or (not self.holes and bool((known == known[0]).all()))
+        return known.size == 0 or (not self.holes and self.single)
+
+    @property
+    def single(self) -> bool:
+        """Whether all values that are not missing are the same."""
+        known = self.values[~np.isnan(self.values)] if self.kind != CATEGORY else self.values[self.values >= 0]
+        return bool((known == known[:1]).all())
 
 
 def read(table: Columns, weight: Floats) -> list[Column]:
@@ -72,10 +80,14 @@ def _read(table: Columns, name: str, kept: Ints, weight: Floats) -> Column:
     if np.isinf(values).any():
         raise ValueError(f"column {name!r} contains infinity; replace it by a number, or by NaN if it is not known")
     known = ~np.isnan(values)
+    if (np.abs(values[known]) > LARGEST).any():
+        raise ValueError(f"column {name!r} contains numbers beyond {LARGEST:g}; divide it, or take its logarithm")
     if not known.any():
         return Column(name, NUMBER, values)
     if np.isin(values[known], (0.0, 1.0)).all():
         return Column(name, TRUTH, values, 0.5, 0.5)
+    if np.ptp(values[known]) < SMALLEST:
+        values = np.where(known, values[known][0], np.nan)
     return Column(name, NUMBER, values, *_robust(values[known], weight[known]))
 
 
@@ -93,6 +105,8 @@ def _robust(values: Floats, share: Floats) -> tuple[float, float]:
 
 def _categories(name: str, values: NDArray[Any]) -> Column:
     for value in values:
+        if isinstance(value, float):
+            raise TypeError(f"column {name!r} mixes text and numbers, e.g. {value!r}; make it all text or all numbers")
         if value is not None and not isinstance(value, str | int | bool):
             raise TypeError(f"column {name!r}: argument must be a string or a number, got {value!r:.60}")
     known = sorted({value for value in values if value is not None}, key=lambda value: (type(value).__name__, value))
@@ -119,8 +133,11 @@ class Encoding:
         self.features = np.array([source.feature for source in self.sources], dtype=np.int64)
         self.learned = np.array([source.criterion is None for source in self.sources], dtype=bool)
 
-    def table(self, y: Floats, share: Floats, rows: Ints | None = None) -> Floats:
-        """Return X (columns, rows): all rows, with the rates of categories taken from `rows` (all) alone."""
+    def table(self, y: Floats, cases: Floats, rows: Ints | None = None) -> Floats:
+        """Return X (columns, rows): all rows, with the rates of categories taken from `rows` (all) alone.
+
+        `cases` is how many cases each row stands for.
+        """
         X = np.empty((len(self.sources), len(y)))
         for j, source in enumerate(self.sources):
             column = self.columns[source.feature]
@@ -128,26 +145,25 @@ class Encoding:
                 truths = _fixed(column, source.criterion)
                 X[j] = 1.0 - truths if source.negated else truths
             elif column.kind == CATEGORY:
-                X[j] = self._rated(source.feature, y, share, np.arange(len(y)) if rows is None else rows)
+                X[j] = self._rated(source.feature, y, cases, np.arange(len(y)) if rows is None else rows)
             else:
                 X[j] = scaled(column)
         return X
 
-    def _rated(self, feature: int, y: Floats, share: Floats, rows: Ints) -> Floats:
+    def _rated(self, feature: int, y: Floats, cases: Floats, rows: Ints) -> Floats:
         codes = self.columns[feature].values
         count = len(self.columns[feature].categories)
-        base = float(share[rows] @ y[rows] / share[rows].sum())
-        weight = share * (len(rows) / share[rows].sum())
+        base = float(cases[rows] @ y[rows] / cases[rows].sum())
 
         def rate(among: Ints) -> Floats:
             among = among[codes[among] >= 0]
-            total = np.bincount(codes[among], weight[among], count) + PRIOR_ROWS
-            true = np.bincount(codes[among], weight[among] * y[among], count) + PRIOR_ROWS * base
+            total = np.bincount(codes[among], cases[among], count) + PRIOR_ROWS
+            true = np.bincount(codes[among], cases[among] * y[among], count) + PRIOR_ROWS * base
             return np.asarray((true / total - base) / np.sqrt(base * (1.0 - base) + 1e-9) * 3.0)
 
         whole = rate(rows)
         out = np.where(codes >= 0, whole[codes], MISSING)
-        part = np.arange(len(rows)) % PARTS  # rows come in a random order
+        part = np.random.default_rng(0).permutation(len(rows)) % PARTS  # rows are sorted: every fifth may look alike
         for i in range(PARTS):
             own = rows[part == i]
             out[own] = np.where(codes[own] >= 0, rate(rows[part != i])[codes[own]], MISSING)
@@ -183,7 +199,7 @@ class Encoding:
             truths = [(c, _sigmoid(slope * (rate - centre))) for c, rate in zip(feature.categories, rates, strict=True)]
             other = _sigmoid(-slope * centre) if when_missing is None else when_missing
             return Leaf(feature.name, Table(truths, other=other, missing=when_missing))
-        raw = feature.centre + feature.scale * centre
+        raw = float(np.clip(feature.centre + feature.scale * centre, -LARGEST, LARGEST))
         return Leaf(feature.name, Sigmoid(raw, slope / feature.scale, missing=when_missing))
 
 
@@ -203,11 +219,15 @@ def scaled(column: Column) -> Floats:
 
 
 def _fixed(column: Column, criterion: Criterion) -> Floats:
-    if column.kind != CATEGORY:
-        return criterion.truth(column.values)
-    names = np.empty(len(column.categories) + 1, dtype=object)
-    names[:-1], names[-1] = column.categories, None
-    return criterion.truth(names[column.values])
+    values = column.values
+    if column.kind == CATEGORY:
+        names = np.empty(len(column.categories) + 1, dtype=object)
+        names[:-1], names[-1] = column.categories, None
+        values = names[values]
+    try:
+        return criterion.truth(values)
+    except ValueError as error:
+        raise ValueError(f"column {column.name!r}: {error}") from None
 
 
 def _sigmoid(u: float) -> float:

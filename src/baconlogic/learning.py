@@ -59,7 +59,7 @@ class Task:
 
     def problem(self, rows: Ints, fit: Ints | None = None) -> Problem:
         """Return the problem on some rows; `fit` are those that categories may learn from, `rows` by default."""
-        X = self.encoding.table(self.y, self.share, rows if fit is None else fit)[:, rows]
+        X = self.encoding.table(self.y, self.share * self.weight, rows if fit is None else fit)[:, rows]
         share = self.share[rows]
         weight = self.weight * float(share.sum())
         return replace(

@@ -1,6 +1,7 @@
 """Rows that look alike are one: what is learned depends on which cases there are and how often, not on their order.
 
-So a row with weight 2 counts as the same row twice, and no case is both learned from and held out.
+So a row with weight 2 counts as the same row twice, and no case is both learned from and held out. Where there are only a
+few different rows, each many times, holding one out would hide it altogether: their cases are shared among PIECES rows.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 MOST = 200_000  # with more rows, equal ones are left apart: sorting them would cost more than it gives
+FEW = 100  # with fewer different rows, each stands for several
+PIECES = 5
 
 
 def merge(
@@ -42,4 +45,21 @@ def merge(
     counts = np.zeros((int(new.sum()), classes))
     np.add.at(counts, (group, codes), weight)
     first = order[new]
+    if len(first) < FEW:
+        pieces = _pieces(counts)
+        first, counts = np.repeat(first, PIECES), pieces.reshape(-1, classes)
+        filled = counts.sum(axis=1) > 0.0
+        first, counts = first[filled], counts[filled]
     return [replace(column, values=column.values[first]) for column in columns], counts
+
+
+def _pieces(counts: Floats) -> Floats:
+    """Share the cases of each row and class (rows, classes) as evenly as whole cases allow: (rows, PIECES, classes)."""
+    rng = np.random.default_rng(0)
+    whole = np.floor(counts)
+    pieces = np.repeat(whole[:, None, :] // PIECES, PIECES, axis=1)
+    for row, label in np.ndindex(*counts.shape):
+        places = rng.permutation(PIECES)
+        pieces[row, places[: int(whole[row, label] % PIECES)], label] += 1.0
+        pieces[row, places[-1], label] += counts[row, label] - whole[row, label]
+    return np.asarray(pieces)

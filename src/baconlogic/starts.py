@@ -13,7 +13,7 @@ import numpy as np
 
 from baconlogic import encoding as encoded
 from baconlogic import gcd
-from baconlogic.criteria import Given, Sigmoid
+from baconlogic.criteria import Given, Sigmoid, Table
 from baconlogic.encoding import Source
 from baconlogic.kernel import Shape
 from baconlogic.nodes import Gate, Leaf, Not, flatten
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 STEEPNESS, THRESHOLD = 8.0, 0.5  # of the link, to start from
 CRISP = 7.0  # slope of a 0/1 column
+HARD = math.sqrt(2.4) - 1.0  # the least power of a hard gate of two inputs, that of andness 3/4
 
 
 def fixed_sources(tree: Tree, columns: Sequence[Column]) -> list[Source]:
@@ -37,8 +38,28 @@ def fixed_sources(tree: Tree, columns: Sequence[Column]) -> list[Source]:
     found = []
     for node, negated in _signed(tree.root):
         if isinstance(node, Leaf) and not _learnable(node, columns[place[node.feature]]):
+            if columns[place[node.feature]].kind == encoded.CATEGORY and not isinstance(node.criterion, Table):
+                raise ValueError(f"init reads {node.feature!r} as a number, but the column holds text; type a table")
             found.append(Source(place[node.feature], node.criterion, negated))
     return found
+
+
+def check_complete(tree: Tree, columns: Sequence[Column]) -> None:
+    """Refuse a tree that is to be kept as it is, but cannot be evaluated without learning something."""
+    place = {column.name: column for column in columns}
+    for _, leaf in tree.walk():
+        if isinstance(leaf, Leaf) and _learnable(leaf, place[leaf.feature]):
+            column = place[leaf.feature]
+            if isinstance(leaf.criterion, Given) and column.kind != encoded.TRUTH:
+                lacks = "no criterion"
+            elif column.holes and leaf.criterion.missing is None:
+                lacks = "no truth for missing values"
+            else:
+                continue
+            raise ValueError(
+                f"search='calibrate' keeps init as it is, but its leaf {leaf.feature!r} has {lacks}; "
+                "state it, or use search='refine'"
+            )
 
 
 def _learnable(leaf: Leaf, column: Column) -> bool:
@@ -113,12 +134,12 @@ class _Builder:
 
     def _gate(self, gate: Gate, inputs: list[tuple[str, int]], negated: bool) -> tuple[str, int]:
         andness = 1.0 - gate.andness if negated else gate.andness
-        exponents = [len(inputs) * weight * gate.coefficients.power for weight in gate.weights]
         hard = gate.coefficients.mean == 0.0 and not math.isinf(gate.coefficients.power)
+        pairs = _pairs([len(inputs) * weight * gate.coefficients.power for weight in gate.weights]) if hard else []
         joined, total = inputs[0], gate.weights[0]
         for i in range(1, len(inputs)):
-            before, new = (1.0 if i > 1 else exponents[0]), exponents[i]
             if hard:
+                before, new = pairs[i - 1]
                 weight, power = before / (before + new), (before + new) / 2.0
                 side = gcd.andness_of_power(power, 2)
                 value = 1.0 - side if andness < gcd.NEUTRAL else side
@@ -128,6 +149,19 @@ class _Builder:
             self.gates.append((joined, inputs[i], float(weight), float(value)))
             joined = "gate", len(self.gates) - 1
         return joined
+
+
+def _pairs(exponents: list[float]) -> list[tuple[float, float]]:
+    """Return the exponents (of what came before, of the newcomer) of binary gates whose chain is a weighted product.
+
+    What came before may be raised to any power if its own exponents are divided by it: to one that keeps a gate hard.
+    """
+    found, scale = [], 1.0
+    for new in reversed(exponents[2:]):
+        before = max(2.0 * HARD - new / scale, 0.5)
+        found.append((before, new / scale))
+        scale *= before
+    return [(exponents[0] / scale, exponents[1] / scale), *reversed(found)]
 
 
 def _logit(truth: float | None) -> float:

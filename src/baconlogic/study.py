@@ -6,6 +6,7 @@ import math
 import time
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from baconlogic.criteria import Sigmoid
 from baconlogic.decision import Decision, Feature, Link
 from baconlogic.encoding import CATEGORY, Encoding, Source
 from baconlogic.learning import Learned, Task
-from baconlogic.nodes import Leaf
+from baconlogic.nodes import Gate, Leaf
 from baconlogic.search.auto import Auto
 from baconlogic.search.fixed import Calibrate, Refine, ranked
 from baconlogic.search.growth import Growth
@@ -26,7 +27,7 @@ from baconlogic.search.problem import Problem
 from baconlogic.search.sinkhorn import Sinkhorn
 from baconlogic.search.teacher import TRUST
 from baconlogic.tree import Tree
-from baconlogic.wishes import Wishes, wishes
+from baconlogic.wishes import Wishes, agree_with_init, agree_with_search, wishes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +65,11 @@ class PathEntry:
 
     def __str__(self) -> str:
         held = f"held-out log-loss {self.loss:.4f} +- {self.error:.4f}, accuracy {self.accuracy:.4f}"
-        return f"{self.leaves} leaves: {'not validated' if math.isnan(self.loss) else held}; {self.tree.formula()}"
+        return f"{_leaves(self.leaves)}: {'not validated' if math.isnan(self.loss) else held}; {self.tree.formula()}"
+
+
+def _leaves(count: int) -> str:
+    return f"{count} {'leaf' if count == 1 else 'leaves'}"
 
 
 @dataclass(frozen=True)
@@ -82,14 +87,11 @@ class History:
     attempts: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
-        said = f"{self.label}: {self.search} search, {self.stopped}; {self.leaves} leaves in {self.seconds:.1f} s"
-        if not self.logic:
-            return f"{said}; no apparent logic: held out it does not beat the base rate ({self.base_loss:.4f})"
-        return (
-            said
-            if math.isnan(self.loss)
-            else f"{said}; held-out log-loss {self.loss:.4f}, base rate {self.base_loss:.4f}"
-        )
+        said = f"{self.label}: {self.search} search, {self.stopped}; {_leaves(self.leaves)} in {self.seconds:.1f} s"
+        scores = f"held-out log-loss {self.loss:.4f}, base rate {self.base_loss:.4f}"
+        if math.isnan(self.loss):
+            return f"{said}; not validated" if self.logic else f"{said}; the base rate is answered"
+        return f"{said}; {scores}" if self.logic else f"{said}; no apparent logic: {scores}, which is answered"
 
 
 @dataclass(frozen=True)
@@ -127,22 +129,53 @@ def plan(clf: Any, columns: Sequence[Column], before: Decision | None, started: 
     _one_of("criteria", clf.criteria, ("learned", "sigmoid", "minmax"))
     _one_of("simplicity", clf.simplicity, ("best", "one-se"))
     _one_of("aggregator", clf.aggregator, tuple(gcd.AGGREGATORS))
-    if clf.max_leaves is not None and (isinstance(clf.max_leaves, bool) or not clf.max_leaves >= 1):
-        raise ValueError(f"max_leaves must be a whole number of at least 1, or None, got {clf.max_leaves!r}")
-    if clf.time_budget is not None and not clf.time_budget > 0:
-        raise ValueError(f"time_budget must be a positive number of seconds, or None, got {clf.time_budget!r}")
+    _positive("max_leaves", clf.max_leaves, Integral, "whole number")
+    _positive("time_budget", clf.time_budget, Real, "number of seconds")
     names = [column.name for column in columns]
     asked = wishes(
         names, order=clf.order, directions=clf.directions, required=clf.required, forbidden=clf.forbidden,
         andness=clf.andness, init=clf.init, max_leaves=clf.max_leaves,
     )  # fmt: skip
     search, name = _search(clf.search, asked)
-    trees = before.trees if before is not None and [f.name for f in before.features] == names else ()
+    usable = sum(not column.constant and column.name not in asked.forbidden for column in columns)
+    agree_with_search(asked, name, usable, clf.max_leaves)
+    _agree_with_aggregator(clf, asked)
+    if name == "calibrate" and asked.init is not None:
+        starts.check_complete(asked.init, columns)
+    trees = _warm(clf, asked, name, names, before)
     seed = int(check_random_state(clf.random_state).randint(2**31 - 1))
     return Plan(
         tuple(columns), asked, search, name, clf.criteria, clf.simplicity, clf.max_leaves, bool(clf.reuse),
         gcd.AGGREGATORS[clf.aggregator], trees, clf.n_jobs, seed, clf.time_budget, started,
     )  # fmt: skip
+
+
+def _positive(what: str, value: Any, kind: type, words: str) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, kind) or not value > 0):  # type: ignore[operator]
+        raise ValueError(f"{what} must be a positive {words}, or None, got {value!r}")
+
+
+def _agree_with_aggregator(clf: Any, asked: Wishes) -> None:
+    used = {node.aggregator for _, node in asked.init.walk() if isinstance(node, Gate)} if asked.init else set()
+    if used - {clf.aggregator}:
+        other = sorted(used - {clf.aggregator})[0]
+        raise ValueError(f"init has a gate of aggregator {other!r}, but aggregator={clf.aggregator!r}; make them equal")
+
+
+def _warm(clf: Any, asked: Wishes, search: str, names: list[str], before: Decision | None) -> tuple[Tree, ...]:
+    """Return the trees of the last fit where the next can start from them: same table, classes and wishes."""
+    if before is None or asked.order or asked.init is not None or search in ("peel", "sinkhorn"):
+        return ()
+    if [f.name for f in before.features] != names or before.classes != tuple(clf.classes_.tolist()):
+        return ()
+    try:
+        for tree in before.trees:
+            again = replace(asked, init=tree)
+            agree_with_init(again, names, clf.max_leaves)
+            _agree_with_aggregator(clf, again)
+    except ValueError:  # what is asked for now rules it out
+        return ()
+    return before.trees
 
 
 def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> None:
@@ -224,7 +257,7 @@ def _sources(p: Plan, start: Tree | None) -> list[Source]:
     found = []
     for i in allowed:
         column = p.columns[i]
-        if p.criteria == "learned" or column.kind == CATEGORY:
+        if p.criteria == "learned" or column.kind == CATEGORY or column.single:
             found.append(Source(i))
             continue
         asked = p.wishes.direction(column.name)
@@ -264,7 +297,12 @@ def _task(p: Plan, counts: Floats, target: int, place: int) -> Task | None:
 def _start(p: Plan, task: Task, tree: Tree | None) -> Draft | None:
     if tree is not None:
         draft = starts.draft_of(tree, task.encoding)
-        _agree(p, task, draft)
+        try:
+            _agree(p, task, draft)
+        except ValueError:
+            if p.wishes.init is not None:
+                raise
+            return None  # a tree of the last fit
         return draft
     if p.wishes.order:
         names = [p.columns[source.feature].name for source in task.encoding.sources]
@@ -314,7 +352,7 @@ def _train(p: Plan, tasks: list[Task | None], live: list[int], progress: Progres
     except KeyboardInterrupt:
         for task in timed.values():
             task.halted[0] = True
-        if len(wholes) < len(live):
+        if not wholes:
             raise
         return {i: (wholes[i], parts[i]) for i in wholes}, True
     return {i: (wholes[i], parts[i]) for i in wholes}, False
@@ -346,6 +384,8 @@ def _result(
         tree, link = _constant(p, counts, target)
         loss = learning.base_loss(counts[:, target] / counts.sum(axis=1), counts.sum(axis=1))
         why = "no column says anything about it" if 0.0 < counts[:, target].sum() < counts.sum() else "one class only"
+        if task is not None:
+            why = "stopped before its search"
         return tree, link, [], History(label, p.name, why, 1, False, math.nan, loss, seconds)
     entries = []
     for size, sized in learned.sizes.items():
@@ -370,7 +410,7 @@ def _tree(p: Plan, task: Task, draft: Draft) -> Tree:
     """Return a draft as a tree; 0/1 columns are read as they are where that costs nothing."""
     if p.name == "calibrate" and p.wishes.init is not None:
         return p.wishes.init
-    task.encoding.table(task.y, task.share)  # the places of categories, from all rows
+    task.encoding.table(task.y, task.share * task.weight)  # the places of categories, from all rows
     plain = Tree(task.encoding.tree(draft, p.aggregator.name))
     crisp = Tree(task.encoding.tree(draft, p.aggregator.name, crisp=True))
     if crisp == plain:

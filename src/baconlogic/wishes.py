@@ -56,8 +56,23 @@ def wishes(
     )  # fmt: skip
     _agree(asked, max_leaves)
     if init is not None:
-        _agree_with_init(asked, names)
+        agree_with_init(asked, names, max_leaves)
     return asked
+
+
+def agree_with_search(asked: Wishes, search: str, features: int, max_leaves: int | None) -> None:
+    """Refuse wishes that a search, by its name, cannot grant; `features` is how many it may use."""
+    stated = "order" if asked.order else "init" if asked.init is not None else ""
+    if stated and search == "peel" or asked.order and search in ("growth", "auto"):
+        raise ValueError(f"{stated} states a structure, which search={search!r} would not keep; use search='refine'")
+    if stated == "init" and search == "sinkhorn":
+        raise ValueError("init states a structure, but search='sinkhorn' has its own; use search='refine' or 'growth'")
+    if asked.required and search == "peel":
+        raise ValueError(f"{asked.required[0]!r} is required, which search='peel' does not promise; use search='auto'")
+    if search == "sinkhorn" and max_leaves is not None and features > max_leaves:
+        raise ValueError(f"search='sinkhorn' uses all {features} features, but max_leaves is {max_leaves}; forbid some")
+    if search == "sinkhorn" and (asked.andness != ANY or asked.gates):
+        raise ValueError("andness is bounded, but search='sinkhorn' learns it freely; use search='auto' or 'growth'")
 
 
 def _listed(value: Any, what: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -138,11 +153,15 @@ def _agree(asked: Wishes, max_leaves: int | None) -> None:
             raise ValueError(f"andness is stated for {name!r}, which is forbidden; take it out of one of them")
 
 
-def _agree_with_init(asked: Wishes, names: Sequence[str]) -> None:
+def agree_with_init(asked: Wishes, names: Sequence[str], max_leaves: int | None) -> None:
+    """Refuse wishes that contradict the tree to start from."""
     tree = asked.init
     if tree is None or not hasattr(tree, "walk"):
         raise TypeError(f"init must be a Tree, e.g. Tree.parse('HC(a, b)'), got {tree!r:.60}")
     _known(tree.features, "init", names)
+    leaves = sum(isinstance(node, Leaf) for _, node in tree.walk())
+    if max_leaves is not None and leaves > max_leaves:
+        raise ValueError(f"init has {leaves} leaves, but max_leaves is {max_leaves}")
     if asked.order:
         raise ValueError("order and init both state the structure; give one of them")
     for name in asked.required:
