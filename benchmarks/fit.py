@@ -106,14 +106,15 @@ def truths(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def our_epochs(X: np.ndarray, y: np.ndarray, iterations: int) -> Callable[[int], object]:
-    """Return a function that runs so many epochs of one attempt with the permutation layer on, none of them cut short."""
+    """Return a function that runs so many epochs of one attempt with the permutation layer on."""
     from baconlogic import gcd, kernel
     from baconlogic.search import Sinkhorn, annealing
     from baconlogic.search.attempt import Run
 
     settings = kernel.Settings(calibrated=False, knee=gcd.gcd.knee, penalty=1e-3, amplifier=1.0)
     columns, share = np.ascontiguousarray(X.T), np.full(len(y), 1.0 / len(y))
-    problem = annealing.pose(columns, y.astype(float), share, kernel.left_chain(len(columns)), settings, annealing.INSIDE)
+    shape = kernel.left_chain(len(columns))
+    problem = annealing.pose(columns, y.astype(float), share, shape, settings, annealing.INSIDE)
 
     def run(epochs: int) -> object:
         search = Sinkhorn(iterations=iterations, max_epochs=epochs, freeze_loss_threshold=0.0)

@@ -246,9 +246,9 @@ class Signals(NamedTuple):
 class Objective:
     """The loss of one tree shape on one table: checks its arguments, keeps a workspace. Use one a thread.
 
-    `X` is (features, rows) and finite, `loops.MISSING` where a value is missing. `columns` says which feature each leaf reads; `learned`, for all or for each
-    leaf, whether its criterion is learned or its feature holds truths. `y` may be soft, `sample_weight` is scaled to
-    sum 1.
+    `X` is (features, rows) and finite, `loops.MISSING` where a value is missing. `columns` says which feature each leaf
+    reads; `learned`, for all or for each leaf, whether its criterion is learned or its feature holds truths. `y` may be
+    soft, `sample_weight` is scaled to sum 1.
     """
 
     def __init__(

@@ -201,8 +201,10 @@ def calibrated(steepness: float, threshold: float, factor: float, shift: float) 
 
 
 def _losses(task: Task, parts: Sequence[Trained], size: int) -> list[float]:
+    """Return the held-out loss of each fold, of calibrated probabilities: a large tree must not pay for being too sure."""
+    factor, shift = _calibration(task, parts, size)
     return [
-        cross_entropy(part.values[size], task.y[part.held], task.share[part.held])
+        cross_entropy(factor * part.values[size] + shift, task.y[part.held], task.share[part.held])
         for part in parts
         if size in part.values
     ]
@@ -213,11 +215,12 @@ def _held_out(task: Task, parts: Sequence[Trained], size: int) -> tuple[float, f
     losses = _losses(task, parts, size)
     if len(losses) < 2:
         return math.nan, math.nan, math.nan
+    factor, shift = _calibration(task, parts, size)
     right = total = 0.0
     for part in parts:
         if size in part.values and part.held is not None:
             y, share = task.y[part.held], task.share[part.held]
-            right += float(share @ np.where(part.values[size] > 0.0, y, 1.0 - y))
+            right += float(share @ np.where(factor * part.values[size] + shift > 0.0, y, 1.0 - y))
             total += float(share.sum())
     return float(np.mean(losses)), float(np.std(losses, ddof=1) / math.sqrt(len(losses))), right / total
 

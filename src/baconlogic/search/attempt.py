@@ -73,7 +73,7 @@ class Attempt:
 
 
 class Run:
-    """One attempt under way of a `Sinkhorn`: `problem` to explore, `exact`, with truths as given, to refine and measure."""
+    """An attempt of a `Sinkhorn`: `problem` to explore; `exact`, with the truths as given, to refine and measure."""
 
     def __init__(self, search: Any, problem: Problem, exact: Problem, rng: np.random.Generator) -> None:
         self.search, self.problem, self.exact, self.rng = search, problem, exact, rng

@@ -1,4 +1,4 @@
-"""Auto: the default. Peel for crisp logic first; grow unless the chain found is beyond doubt; keep the best of each size."""
+"""Auto, the default: peel for crisp logic first; grow unless the chain found is beyond doubt; keep the best by size."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ LEVELS = np.array([0.02, 0.26, 0.5, 0.74, 0.98])  # truths at which the effect o
 class Bins(NamedTuple):
     """The bin of each value, and the raw value at each border between bins."""
 
-    index: NDArray[np.uint8]  # (columns, rows)
+    places: NDArray[np.uint8]  # (columns, rows)
     borders: Floats  # (columns, COUNT + 1)
 
 

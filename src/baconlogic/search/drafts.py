@@ -1,4 +1,4 @@
-"""Draft: a tree being learned, as the flat arrays the kernel works on; and the moves of a search from one to the next."""
+"""Draft: a tree being learned, as the flat arrays the kernel works on; and the moves from one draft to the next."""
 
 from __future__ import annotations
 

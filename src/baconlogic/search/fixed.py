@@ -67,7 +67,7 @@ def fit_link(problem: Problem, draft: Draft) -> tuple[float, Draft]:
 
 
 def ranked(problem: Problem, choices: list[list[int]]) -> Draft:
-    """Return a left chain over some features, the most important first, nearest the root; `choices`: columns of each."""
+    """Return a left chain over features, the most important nearest the root; `choices` are the columns of each."""
     leaves = [_leaf(problem, columns) for columns in reversed(choices)]
     n = len(leaves) - 1
     low, high = problem.andness

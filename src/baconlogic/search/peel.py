@@ -272,7 +272,7 @@ class Peel(BaseEstimator):  # type: ignore[misc]
         return found
 
     def chain(self, problem: Problem, ask: Ask, *, by_majority: bool = False) -> tuple[Chain, Found]:
-        """Return the chain, of all cases or of what most cases of each row say, and what it is worth, its link fitted."""
+        """Return the chain, of all cases or of what most cases of each row say, and what it is worth."""
         cases = replace(problem, y=np.round(problem.y)) if by_majority else problem.crisp()
         chain = peel(cases, ask.most)
         crisp = chain.exact and np.isin(problem.y, (0.0, 1.0)).all()

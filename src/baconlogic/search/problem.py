@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Problem:
     """One yes-or-no target and the columns that may explain it.
 
-    A learned column holds raw values on a robust scale (median 0, spread about 1, `loops.MISSING` where missing) and its
-    leaves learn a criterion; any other column holds truths.
+    A learned column holds raw values on a robust scale (median 0, spread about 1, `loops.MISSING` where missing) and
+    its leaves learn a criterion; any other column holds truths. `y` may be between 0 and 1: the share of positive cases.
     """
 
     X: Floats  # (columns, rows)

@@ -1,9 +1,9 @@
 """Screening: what every possible new leaf would do to the loss, without optimising any of them.
 
-For a node of the draft, the loss of each row is tabulated as a function of that node's truth z (`_losses`): only the gates
-above the node have to be worked out again. A new gate turns z into F(z, v), with v the truth of the new leaf; so the
-change of the loss is known for each row at a few levels of v (`_changes`). Summed by a column's bins, it tells the effect
-of any criterion on that column: 150 sigmoids cost 32 places each, however many rows there are (`_best`).
+For a node of the draft, the loss of each row is tabulated as a function of that node's truth z (`_losses`): only the
+gates above the node have to be worked out again. A new gate turns z into F(z, v), with v the truth of the new leaf; so
+the change of the loss is known for each row at a few levels of v (`_changes`). Summed by a column's bins, it tells the
+effect of any criterion on that column: 100 sigmoids cost 32 places each, however many rows there are (`_best`).
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _column(
         change = _given(changes, truths)
         return (change, 0, 0) if change < bound else (bound, -1, 0)
     _sums(changes, index, sums)
-    hole = np.argmin(sums[-1])
+    hole = int(np.argmin(sums[-1]))
     best, which = _best(sums, where[first:last], part[first:last], bound - sums[-1, hole])
     return (best + sums[-1, hole], first + which, hole) if which >= 0 else (bound, -1, 0)
 
@@ -232,7 +232,7 @@ class Screen:
         truths = kernel.node_truths(draft.parameters, draft.shape, data, problem.knee)
         found = _screen(
             nodes, moves, truths, draft.shape, draft.parts, problem.X, problem.y, problem.share, problem.knee, columns,
-            self.bins.index, problem.learned, self._spans, self._where, self._part, problem.low, problem.high,
+            self.bins.places, problem.learned, self._spans, self._where, self._part, problem.low, problem.high,
             bound,
         )  # fmt: skip
         order = np.argsort(found[..., 0], axis=None, kind="stable")

@@ -193,8 +193,9 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
             rows = [place[int(column)] for column in ask.start.columns]
             leaves, truths = [leaves[i] for i in rows], truths[rows]
             search = clone(self).set_params(is_frozen=True)
-        how = {"seed": ask.seed, "n_jobs": ask.jobs, "deadline": ask.deadline, "knee": problem.knee}
-        attempt = search.run(truths, problem.y, problem.share, **how)
+        attempt = search.run(
+            truths, problem.y, problem.share, seed=ask.seed, n_jobs=ask.jobs, deadline=ask.deadline, knee=problem.knee
+        )
         scored = _finish(problem, attempt, [leaves[i] for i in attempt.order])
         ended = "interrupted" if attempt.interrupted else "time was up" if attempt.timed_out else "accepted"
         best = {scored.draft.leaves: scored}
@@ -265,7 +266,7 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
 
 
 def _finish(problem: Problem, attempt: Attempt, leaves: list[Leaf]) -> Scored:
-    """Return the attempt as a draft with its link fitted; refined once more, with learned criteria, where that helps."""
+    """Return the attempt as a draft with its link fitted; refined, with learned criteria, where that helps."""
     gates = kernel.parts(attempt.parameters)
     criteria = (np.array(part) for part in list(zip(*leaves, strict=True))[1:])
     values = np.concatenate([*criteria, gates.weight, gates.andness, [8.0, 0.5]])
@@ -278,7 +279,7 @@ def _finish(problem: Problem, attempt: Attempt, leaves: list[Leaf]) -> Scored:
 
 
 def _linked(problem: Problem, draft: Draft) -> Scored:
-    """Return the draft with its link fitted, or turning at a truth of 1/2 as in the paper where that is more accurate."""
+    """Return the draft with its link fitted, or turning at 1/2 as in the paper where that is more accurate."""
     loss, fitted = fit_link(problem, draft)
     half = fitted._replace(parameters=np.append(fitted.parameters[:-1], 0.5))
     return Scored(loss, half if _right(problem, half) > _right(problem, fitted) else fitted)
