@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_array, compute_class_weight
+from sklearn.utils import assert_all_finite, check_array, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from baconlogic.decision import Decision
     from baconlogic.tree import Tree
 
     Floats = NDArray[np.float64]
@@ -134,7 +133,7 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         started = time.monotonic()
         before = self.decision_ if self.warm_start and hasattr(self, "decision_") else None
         table, labels, weight = self._checked(X, y, sample_weight)
-        self.classes_, codes = _classes(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
         if self.class_weight is not None:
             weight = weight * compute_class_weight(self.class_weight, classes=self.classes_, y=labels)[codes]
             _check_weight(weight, "class_weight times sample_weight")
@@ -150,8 +149,7 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
 
     def _checked(self, X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Columns, NDArray[Any], Floats]:
         table = self._table(X, y, reset=True)
-        labels = column_or_1d(y, warn=True)
-        check_classification_targets(labels)
+        labels = _labels(y)
         check_consistent_length(labels, np.empty(table.rows))
         weight = _check_sample_weight(sample_weight, np.empty((table.rows, 1)), dtype=np.float64)
         _check_weight(weight, "sample_weight")
@@ -195,7 +193,7 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         if several and label not in self.classes_:
             raise ValueError(f"there is a path for each class; give label=, one of {list(self.classes_)}")
         place = int(np.flatnonzero(self.classes_ == label)[0]) if several else 0
-        paths = self.path_ if several else (self.path_,)
+        paths: Any = self.path_ if several else (self.path_,)
         entry = next((entry for entry in paths[place] if entry.leaves == leaves), None)
         if entry is None:
             known = ", ".join(str(entry.leaves) for entry in paths[place]) or "none: nothing was learned"
@@ -207,15 +205,15 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
 
     def truth(self, X: Any) -> Floats:
         """Return the degree of truth of each row, (rows,); (rows, classes) with more than two classes."""
-        return self._decide("truth", X)
+        return np.asarray(self._decide("truth", X))
 
     def decision_function(self, X: Any) -> Floats:
         """Return steepness * (truth - threshold): positive where the decision is yes."""
-        return self._decide("decision_function", X)
+        return np.asarray(self._decide("decision_function", X))
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the calibrated probability of each class, (rows, classes)."""
-        return self._decide("predict_proba", X)
+        return np.asarray(self._decide("predict_proba", X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row."""
@@ -238,13 +236,15 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         return tags
 
 
-def _classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in labels.tolist()})
-        raise ValueError(f"labels must be of one kind, all text or all numbers, got {', '.join(kinds)}") from None
-    return classes, codes
+def _labels(y: ArrayLike) -> NDArray[Any]:
+    labels = np.asarray(column_or_1d(y, warn=True))
+    assert_all_finite(labels, input_name="y")
+    kinds = {type(label) for label in labels.tolist()} if labels.dtype == object else set()
+    if str in kinds and len(kinds) > 1:
+        several = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"labels must be of one kind, all text or all numbers, got {several}")
+    check_classification_targets(labels)
+    return labels
 
 
 def _check_weight(weight: Floats, what: str) -> None:

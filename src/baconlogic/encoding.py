@@ -8,7 +8,7 @@ truth for each category. With fixed criteria a column holds truths instead, once
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,13 +21,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from baconlogic.answering import Kind
     from baconlogic.columns import Columns
     from baconlogic.search.drafts import Draft
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-NUMBER, TRUTH, CATEGORY = "number", "truth", "category"
+NUMBER: Final = "number"
+TRUTH: Final = "truth"
+CATEGORY: Final = "category"
 FARTHEST = 1e6  # scaled values beyond are cut: no criterion tells them apart
 PRIOR_ROWS = 10.0  # how many rows of the overall rate a category's own rate is mixed with
 LARGEST = 1e300  # numbers beyond are not told from infinity, here and in a file
@@ -40,7 +43,7 @@ class Column:
     """One feature of the table, as it was at fit."""
 
     name: str
-    kind: str  # NUMBER, TRUTH or CATEGORY
+    kind: Kind
     values: NDArray[Any] = field(
         repr=False
     )  # raw numbers, NaN where missing; or the code of each category, -1 where missing
@@ -191,9 +194,8 @@ class Encoding:
             return Not(leaf) if source.negated else leaf
         when_missing = _sigmoid(missing) if feature.holes else None
         if feature.kind == TRUTH:
-            return _truth_leaf(
-                feature.name, *(_sigmoid(slope * (x - centre)) for x in (-1.0, 1.0)), when_missing, crisp
-            )
+            at_0, at_1 = (_sigmoid(slope * (x - centre)) for x in (-1.0, 1.0))
+            return _truth_leaf(feature.name, at_0, at_1, when_missing, crisp)
         if feature.kind == CATEGORY:
             rates = self.rates[source.feature]
             truths = [(c, _sigmoid(slope * (rate - centre))) for c, rate in zip(feature.categories, rates, strict=True)]

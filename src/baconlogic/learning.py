@@ -175,7 +175,8 @@ def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: s
     factor, shift = _calibration(task, parts, chosen)
     base = base_loss(task.y, task.share)
     logic = not sizes[chosen].loss >= base  # also where it could not be measured
-    link = calibrated(*sizes[chosen].draft.parts.link, factor, shift)
+    steepness, threshold = sizes[chosen].draft.parts.link
+    link = calibrated(steepness, threshold, factor, shift)
     if not logic:
         rate = everything.base_rate
         link = FLATTEST, 0.5 - math.log(rate / (1.0 - rate)) / FLATTEST
@@ -240,12 +241,12 @@ def _choose(sizes: dict[int, Sized], parts: Sequence[Trained], task: Task, simpl
 
 
 def _calibration(task: Task, parts: Sequence[Trained], size: int) -> tuple[float, float]:
-    """Return factor and shift of decision values that make held-out probabilities right, held to (1, 0) by a few rows."""
+    """Return factor and shift of decision values that make held-out probabilities right, held to (1, 0) a little."""
     held = [part for part in parts if size in part.values and part.held is not None]
     if not held:
         return 1.0, 0.0
     values = np.concatenate([part.values[size] for part in held])
-    rows = np.concatenate([part.held for part in held])  # type: ignore[arg-type]
+    rows = np.concatenate([part.held for part in held])
     y, share = task.y[rows], task.share[rows] / task.share[rows].sum()
     values = np.clip(values, -30.0, 30.0)
     strength = 2.0 / task.weight

@@ -1,7 +1,7 @@
 """Rows that look alike are one: what is learned depends on which cases there are and how often, not on their order.
 
-So a row with weight 2 counts as the same row twice, and no case is both learned from and held out. Where there are only a
-few different rows, each many times, holding one out would hide it altogether: their cases are shared among PIECES rows.
+So a row with weight 2 counts as the same row twice, and no case is both learned from and held out. Where there are
+only a few different rows, each many times, holding one out would hide it altogether: its cases are shared among PIECES.
 """
 
 from __future__ import annotations

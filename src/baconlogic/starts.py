@@ -1,7 +1,7 @@
 """A typed tree as the start of a search: n-ary gates become chains of binary ones, negations move into the leaves.
 
-A leaf without a criterion on a column that does not hold truths gets one that is learned; a sigmoid is refined; a ramp or a
-table of truths is kept as it was typed.
+A leaf without a criterion on a column that does not hold truths gets one that is learned; a sigmoid is refined; a ramp
+or a table of truths is kept as it was typed.
 """
 
 from __future__ import annotations

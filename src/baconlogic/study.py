@@ -1,4 +1,4 @@
-"""One fit: from the parameters and columns to the searches that run side by side, and from what they find to a decision."""
+"""One fit: from parameters and columns to the searches that run side by side, and from what they find to a decision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils import check_random_state
 
 from baconlogic import encoding, gcd, learning, starts
-from baconlogic.criteria import Sigmoid
+from baconlogic.answering import as_labels
+from baconlogic.criteria import Table
 from baconlogic.decision import Decision, Feature, Link
 from baconlogic.encoding import CATEGORY, Encoding, Source
 from baconlogic.learning import Learned, Task
@@ -25,7 +26,6 @@ from baconlogic.search.growth import Growth
 from baconlogic.search.peel import Peel
 from baconlogic.search.problem import Problem
 from baconlogic.search.sinkhorn import Sinkhorn
-from baconlogic.search.teacher import TRUST
 from baconlogic.tree import Tree
 from baconlogic.wishes import Wishes, agree_with_init, agree_with_search, wishes
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-SETTLED = 0.02  # held-out log-loss below which no teacher is asked
 SEARCHES = {
     "auto": Auto,
     "growth": Growth,
@@ -131,7 +130,8 @@ def plan(clf: Any, columns: Sequence[Column], before: Decision | None, started: 
     _one_of("aggregator", clf.aggregator, tuple(gcd.AGGREGATORS))
     _positive("max_leaves", clf.max_leaves, Integral, "whole number")
     _positive("time_budget", clf.time_budget, Real, "number of seconds")
-    names = [column.name for column in columns]
+    names = [Feature(column.name, column.kind).name for column in columns]  # refuses what no file can hold
+    as_labels(clf.classes_.tolist())
     asked = wishes(
         names, order=clf.order, directions=clf.directions, required=clf.required, forbidden=clf.forbidden,
         andness=clf.andness, init=clf.init, max_leaves=clf.max_leaves,
@@ -205,8 +205,6 @@ def run(p: Plan, counts: Floats, classes: list[Any], progress: Progress) -> Outc
     live = [i for i, task in enumerate(tasks) if task is not None]
     trained, interrupted = _train(p, tasks, live, progress)
     known = {i: learning.conclude(_there(tasks[i]), *trained[i], p.simplicity) for i in trained}
-    if not interrupted:
-        interrupted = _with_teacher(p, tasks, trained, known, progress)
     results = []
     for i, target in enumerate(targets):
         task = tasks[i]
@@ -225,28 +223,6 @@ def _there(task: Task | None) -> Task:
     return task
 
 
-def _with_teacher(
-    p: Plan, tasks: list[Task | None], trained: dict[int, Any], known: dict[int, Learned], progress: Progress
-) -> bool:
-    """Grow once more with a teacher where that may help; what does better held out is kept. Returns if interrupted."""
-    growth = p.search.growth if isinstance(p.search, Auto) else p.search
-    if not isinstance(growth, Growth) or growth.trust is not None:
-        return False
-    late = p.seconds is not None and time.monotonic() - p.started > 0.5 * p.seconds
-    unsettled = [i for i, learned in known.items() if learned.sizes[learned.chosen].loss > SETTLED]
-    unsettled = [i for i in unsettled if _there(tasks[i]).start is None]
-    if late or not unsettled:
-        return False
-    taught = Growth(max_leaves=growth.max_leaves, trust=TRUST)
-    other = [replace(_there(task), search=taught) if i in unsettled else None for i, task in enumerate(tasks)]
-    again, interrupted = _train(p, other, unsettled, progress)
-    for i in again:
-        learned = learning.conclude(_there(other[i]), *again[i], p.simplicity)
-        if learned.sizes[learned.chosen].loss < known[i].sizes[known[i].chosen].loss:
-            known[i], trained[i] = learned, again[i]
-    return interrupted
-
-
 def _sources(p: Plan, start: Tree | None) -> list[Source]:
     """Return the columns of the problem: each usable feature, and what a typed tree needs besides."""
     allowed = [
@@ -261,9 +237,8 @@ def _sources(p: Plan, start: Tree | None) -> list[Source]:
             found.append(Source(i))
             continue
         asked = p.wishes.direction(column.name)
-        for rising in (True, False):
-            if asked in (0, 1 if rising else -1):
-                found.append(Source(i, encoding.fixed_criterion(column, p.criteria, rising)))
+        ways = [rising for rising in (True, False) if asked in (0, 1 if rising else -1)]
+        found += [Source(i, encoding.fixed_criterion(column, p.criteria, rising)) for rising in ways]
     if start is not None:
         extra = starts.fixed_sources(start, p.columns)
         known = [leaf.feature for _, leaf in start.walk() if isinstance(leaf, Leaf)]
@@ -332,15 +307,17 @@ def _train(p: Plan, tasks: list[Task | None], live: list[int], progress: Progres
     parts: dict[int, list[Any]] = {i: [] for i in live}
     rows = {i: learning.sample(tasks[i]) for i in live}  # type: ignore[arg-type]
     first = [(i, rows[i], None) for i in live]
-    per_search = _slot(p, len(live) * (1 + learning.FOLDS))
-    timed = {i: replace(tasks[i], seconds=per_search) for i in live}  # type: ignore[type-var]
+    checked = getattr(p.search, "validated", True)
+    pieces = len(live) * (1 + learning.FOLDS if checked else 1)
+    per_search = _slot(p, pieces)
+    timed = {i: replace(task, seconds=per_search) for i, task in enumerate(tasks) if task is not None}
     try:
-        progress.expect(len(live) * (1 + learning.FOLDS))
+        progress.expect(pieces)
         for i, found in _side_by_side(p, timed, first):
             wholes[i] = found
             if progress.done(f"search {len(wholes)}") or found.interrupted:
                 return {i: (wholes[i], parts[i]) for i in wholes}, found.interrupted
-        validated = [i for i in wholes if getattr(p.search, "validated", True) and not wholes[i].found.certain]
+        validated = [i for i in wholes if checked and not wholes[i].found.certain]
         later = [(i, kept, held) for i in validated for kept, held in learning.folds(timed[i], rows[i])]
         for i in validated:
             if wholes[i].found.exact:  # where a chain explains all, the folds need not grow
@@ -373,7 +350,7 @@ def _slot(p: Plan, searches: int) -> float | None:
     if p.seconds is None:
         return None
     left = max(p.seconds - (time.monotonic() - p.started), 0.01)
-    return 0.8 * left / math.ceil(searches / effective_n_jobs(p.jobs))
+    return float(0.8 * left / math.ceil(searches / effective_n_jobs(p.jobs)))
 
 
 def _result(
@@ -386,18 +363,19 @@ def _result(
         why = "no column says anything about it" if 0.0 < counts[:, target].sum() < counts.sum() else "one class only"
         if task is not None:
             why = "stopped before its search"
-        return tree, link, [], History(label, p.name, why, 1, False, math.nan, loss, seconds)
+        return (
+            tree,
+            link,
+            [],
+            History(label, p.name, why, 1, logic=False, loss=math.nan, base_loss=loss, seconds=seconds),
+        )
     entries = []
     for size, sized in learned.sizes.items():
         tree = _tree(p, task, sized.draft)
-        link = (
-            learned.link
-            if size == learned.chosen
-            else learning.calibrated(*sized.draft.parts.link, *learned.calibration)
-        )
-        entries.append(
-            PathEntry(size, tree, sized.loss, sized.error, sized.accuracy, sized.in_sample, Link(*map(float, link)))
-        )
+        steepness, threshold = sized.draft.parts.link
+        found = learning.calibrated(steepness, threshold, *learned.calibration)
+        link = Link(*(learned.link if size == learned.chosen else found))
+        entries.append(PathEntry(size, tree, sized.loss, sized.error, sized.accuracy, sized.in_sample, link))
     chosen = next(entry for entry in entries if entry.leaves == learned.chosen)
     history = History(
         label, p.name, learned.stopped, learned.chosen, learned.logic, chosen.loss, learned.base_loss, seconds,
@@ -416,7 +394,7 @@ def _tree(p: Plan, task: Task, draft: Draft) -> Tree:
     if crisp == plain:
         return plain
     rows = learning.sample(task)
-    table = {column.name: column.values[rows] for column in p.columns if column.kind != CATEGORY}
+    table: dict[str, Any] = {column.name: column.values[rows] for column in p.columns if column.kind != CATEGORY}
     table |= {
         column.name: [None if code < 0 else column.categories[code] for code in column.values[rows]]
         for column in p.columns if column.kind == CATEGORY
@@ -430,16 +408,10 @@ def _tree(p: Plan, task: Task, draft: Draft) -> Tree:
 
 
 def _constant(p: Plan, counts: Floats, target: int) -> tuple[Tree, Link]:
-    """Return a tree that says nothing, with a link that answers the base rate."""
-    column = p.columns[0]
-    known = column.values[~np.isnan(column.values.astype(float))] if column.kind != CATEGORY else np.zeros(1)
-    centre = float(known[0]) if known.size else 0.0
-    if column.kind == CATEGORY:
-        from baconlogic.criteria import Table
-
-        criterion: Any = Table([(column.categories[0] if column.categories else "", 0.5)], other=0.5, missing=0.5)
-    else:
-        criterion = Sigmoid(centre if abs(centre) < 1e300 else 0.0, 1.0, missing=0.5)
+    """Return a tree that says nothing, on a column that is not forbidden if it can be; its link is the base rate."""
+    column = min(p.columns, key=lambda column: column.name in p.wishes.forbidden)
+    value = 0 if column.kind != CATEGORY else column.categories[0] if column.categories else ""
+    criterion = Table([(value, 0.5)], other=0.5, missing=0.5)
     rate = float(np.clip(counts[:, target].sum() / counts.sum(), 1e-9, 1.0 - 1e-9))
     steepness = learning.FLATTEST
     return Tree(Leaf(column.name, criterion)), Link(steepness, 0.5 - math.log(rate / (1.0 - rate)) / steepness)

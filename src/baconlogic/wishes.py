@@ -63,7 +63,7 @@ def wishes(
 def agree_with_search(asked: Wishes, search: str, features: int, max_leaves: int | None) -> None:
     """Refuse wishes that a search, by its name, cannot grant; `features` is how many it may use."""
     stated = "order" if asked.order else "init" if asked.init is not None else ""
-    if stated and search == "peel" or asked.order and search in ("growth", "auto"):
+    if (stated and search == "peel") or (asked.order and search in ("growth", "auto")):
         raise ValueError(f"{stated} states a structure, which search={search!r} would not keep; use search='refine'")
     if stated == "init" and search == "sinkhorn":
         raise ValueError("init states a structure, but search='sinkhorn' has its own; use search='refine' or 'growth'")
@@ -108,7 +108,7 @@ def _mapping(value: Any, what: str, names: Sequence[str]) -> Mapping[str, Any]:
 
 
 def _direction(name: str, value: Any) -> int:
-    if value not in DIRECTIONS:
+    if not isinstance(value, str) or value not in DIRECTIONS:
         raise ValueError(f"the direction of {name!r} must be 'rising', 'falling' or 'learn', got {value!r}")
     return DIRECTIONS[value]
 
@@ -119,7 +119,7 @@ def _andness(value: Any, names: Sequence[str]) -> tuple[tuple[float, float], Map
     if not isinstance(value, Mapping):
         return _bounds(value, "andness"), {}
     said = {name: _bounds(pair, f"the andness of {name!r}") for name, pair in value.items()}
-    tree = said.pop(None, ANY)  # type: ignore[call-overload]
+    tree = said.pop(None, ANY)
     _known(said, "andness", names)
     return tree, said
 
@@ -167,9 +167,14 @@ def agree_with_init(asked: Wishes, names: Sequence[str], max_leaves: int | None)
     for name in asked.required:
         if name not in tree.features:
             raise ValueError(f"{name!r} is required, but init does not use it")
+    for name in tree.features:
+        if name in asked.forbidden:
+            raise ValueError(f"{name!r} is forbidden, but init uses it")
+    _agree_with_gates(asked, tree)
+
+
+def _agree_with_gates(asked: Wishes, tree: Tree) -> None:
     for _, node in tree.walk():
-        if isinstance(node, Leaf) and node.feature in asked.forbidden:
-            raise ValueError(f"{node.feature!r} is forbidden, but init uses it")
         if isinstance(node, Gate):
             bounds = [(asked.andness, "andness")]
             bounds += [

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from baconlogic.search import drafts, teacher
+from baconlogic.search import drafts
 from baconlogic.search.protocol import Found, Scored
 from baconlogic.search.refine import refine
 from baconlogic.search.screen import REPLACE, Proposal, Screen
@@ -36,23 +36,13 @@ ENOUGH = 1e-5  # a smaller gain in loss is none
 
 
 class Growth(BaseEstimator):  # type: ignore[misc]
-    """Grow trees leaf by leaf.
+    """Grow trees leaf by leaf. `max_leaves` is the largest size where the classifier states none."""
 
-    max_leaves: the largest size, where the classifier states none.
-    trust: how much a teacher that reads all columns has a say in the structure (see `teacher`). By default trees are
-        grown once without it and once with it, and validation decides.
-    """
-
-    def __init__(self, *, max_leaves: int = 10, trust: float | None = None) -> None:
+    def __init__(self, *, max_leaves: int = 10) -> None:
         self.max_leaves = max_leaves
-        self.trust = trust
 
     def find(self, problem: Problem, ask: Ask) -> Found:
         """Return the best tree of each size."""
-        if self.trust and problem.rows > 1:
-            taught = teacher.soft_targets(problem, ask.seed, self.trust)
-            found = Growth(max_leaves=self.max_leaves).find(taught, ask)
-            return found._replace(best=teacher.by_labels(problem, found.best), ended=f"{found.ended}, with a teacher")
         grower = Grower(problem)
         most, interrupted = ask.most or self.max_leaves, False
         try:
@@ -61,8 +51,7 @@ class Growth(BaseEstimator):  # type: ignore[misc]
             if not grower.best:
                 raise
             interrupted = True
-        reached = max(grower.best)
-        ended = "interrupted" if interrupted else f"grown to {reached} leaves"
+        ended = "interrupted" if interrupted else f"grown to {max(grower.best)} leaves"
         return Found(grower.complete(), ended, interrupted)
 
 
