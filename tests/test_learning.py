@@ -1,4 +1,4 @@
-"""What is learned: from numbers, truths and categories, with values missing, in raw units, and no more than is there."""
+"""What is learned: from numbers, truths and categories, values missing, in raw units, and no more than is there."""
 
 import itertools
 

@@ -209,7 +209,7 @@ CONTRADICTIONS = [
     ({"init": Tree.parse(TYPED), "required": ["c"]}, "'c' is required, but init does not use it"),
     ({"init": Tree.parse(TYPED), "forbidden": ["a"]}, "'a' is forbidden, but init uses it"),
     ({"init": Tree.parse(TYPED), "max_leaves": 1}, "init has 2 leaves, but max_leaves is 1"),
-    ({"init": Tree.parse(TYPED), "andness": (0, 0.5)}, "init has a gate of andness 0.857143, but andness asks for [0, 0.5]"),
+    ({"init": Tree.parse(TYPED), "andness": (0, 0.5)}, "init has a gate of andness 0.857143, but andness asks for [0, 0.5]"),  # noqa: E501
     ({"init": Tree.parse(TYPED), "andness": {"a": (0, 0.5)}},
      "init has a gate of andness 0.857143, but andness for 'a' asks for [0, 0.5]"),
     ({"init": Tree.parse(TYPED), "directions": {"a": "falling"}},
@@ -218,7 +218,7 @@ CONTRADICTIONS = [
      "directions asks for 'b' rising, but init has it falling"),
     ({"init": Tree.parse(TYPED), "aggregator": "exact"},
      "init has a gate of aggregator 'gcd', but aggregator='exact'; make them equal"),
-    ({"andness": {"a": (0.75, 2), None: (0, 0.5)}}, "andness (0.75, 2) for 'a' lies outside that of the tree, (0, 0.5)"),
+    ({"andness": {"a": (0.75, 2), None: (0, 0.5)}}, "andness (0.75, 2) for 'a' lies outside that of the tree, (0, 0.5)"),  # noqa: E501
     ({"andness": {"a": (0.75, 2)}, "forbidden": ["a"]},
      "andness is stated for 'a', which is forbidden; take it out of one of them"),
     ({"order": ["a", "b"], "search": "growth"},

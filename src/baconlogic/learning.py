@@ -202,7 +202,7 @@ def calibrated(steepness: float, threshold: float, factor: float, shift: float) 
 
 
 def _losses(task: Task, parts: Sequence[Trained], size: int) -> list[float]:
-    """Return the held-out loss of each fold, of calibrated probabilities: a large tree must not pay for being too sure."""
+    """Return the held-out loss of each fold, of calibrated probabilities: a tree must not pay for being too sure."""
     factor, shift = _calibration(task, parts, size)
     return [
         cross_entropy(factor * part.values[size] + shift, task.y[part.held], task.share[part.held])

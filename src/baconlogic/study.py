@@ -204,23 +204,19 @@ def run(p: Plan, counts: Floats, classes: list[Any], progress: Progress) -> Outc
     tasks: list[Task | None] = [_task(p, counts, target, i) for i, target in enumerate(targets)]
     live = [i for i, task in enumerate(tasks) if task is not None]
     trained, interrupted = _train(p, tasks, live, progress)
-    known = {i: learning.conclude(_there(tasks[i]), *trained[i], p.simplicity) for i in trained}
     results = []
     for i, target in enumerate(targets):
-        task = tasks[i]
-        results.append(_result(p, counts, classes[target], target, task, known.get(i), trained.get(i)))
+        task, learned = tasks[i], None
+        if task is not None and i in trained:
+            whole, parts = trained[i]
+            learned = learning.conclude(task, whole, parts, p.simplicity)
+        results.append(_result(p, counts, classes[target], target, task, learned, trained.get(i)))
     trees, links, paths, histories = zip(*results, strict=True) if results else ((), (), (), ())
     decision = Decision(
         trees, links, tuple(classes), tuple(Feature(column.name, column.kind) for column in p.columns),
         _provenance(p, counts, histories, paths),
     )  # fmt: skip
     return Outcome(decision, tuple(paths), tuple(histories), interrupted)
-
-
-def _there(task: Task | None) -> Task:
-    if task is None:
-        raise AssertionError("only tasks that exist are trained")
-    return task
 
 
 def _sources(p: Plan, start: Tree | None) -> list[Source]:

@@ -34,7 +34,7 @@ class Auto:
             return self.growth.find(problem, ask)
         if _complete(problem):
             chain, peeled = Peel().chain(problem, ask, by_majority=True)
-            if chain.exact and _covers(problem, chain):
+            if chain.exact and _covers(problem, chain) and _excess(problem, peeled) <= problem.rows / problem.cases:
                 return peeled._replace(ended=COMPLETE, certain=True)
         chain, peeled = Peel().chain(problem, ask)
         if chain.exact and _covers(problem, chain) and _doubt(problem, chain) < DOUBT:
@@ -51,6 +51,13 @@ def _covers(problem: Problem, chain: Chain) -> bool:
     """Whether a chain is one, and uses every required feature."""
     used = problem.features[chain.draft.columns].tolist() if chain.steps else []
     return bool(used) and set(problem.required) <= set(used)
+
+
+def _excess(problem: Problem, peeled: Found) -> float:
+    """Return by how much the loss of a chain exceeds that of knowing each row's own rate: noise does not explain it."""
+    y = np.clip(problem.y, 1e-12, 1.0 - 1e-12)
+    least = -float(problem.share @ (y * np.log(y) + (1.0 - y) * np.log1p(-y)))
+    return min(scored.loss for scored in peeled.best.values()) - least
 
 
 def _complete(problem: Problem) -> bool:

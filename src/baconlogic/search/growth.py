@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SHORT, LONG = 12, 80  # steps of descent
 CANDIDATES, FINALISTS, SWAPS = 12, 3, 6
+PATIENCE, LEAST_GAIN = 2, 0.5  # sizes in a row that gain less log-likelihood than this before growth ends
 ENOUGH = 1e-5  # a smaller gain in loss is none
 
 
@@ -69,9 +70,11 @@ class Grower:
             self._keep(self._first())
         else:
             self._keep(self._at_length([start]))
-        size = min(self.best, default=most)
-        while size < most and size in self.best and going():
+        size, idle = min(self.best, default=most), 0
+        while size < most and size in self.best and idle < PATIENCE and going():
             self._extend(size)
+            gained = self.best[size].loss - self.best[size + 1].loss if size + 1 in self.best else 0.0
+            idle = 0 if gained * self.problem.cases > LEAST_GAIN or self._lacking(self.best[size].draft) else idle + 1
             size += 1
         return self.best
 

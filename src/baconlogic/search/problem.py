@@ -25,7 +25,7 @@ class Problem:
     """One yes-or-no target and the columns that may explain it.
 
     A learned column holds raw values on a robust scale (median 0, spread about 1, `loops.MISSING` where missing) and
-    its leaves learn a criterion; any other column holds truths. `y` may be between 0 and 1: the share of positive cases.
+    its leaves learn a criterion; any other column holds truths. `y` may lie between 0 and 1: the share of yes.
     """
 
     X: Floats  # (columns, rows)
