@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from baconlogic import encoding, rows, study
+from baconlogic import encoding, outcome, plans, rows, study
 from baconlogic.columns import Columns
 from baconlogic.progress import CallbackSupportMixin, Progress, with_callbacks
 from baconlogic.search.sinkhorn import Sinkhorn
@@ -140,9 +140,9 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         kept = weight > 0.0
         columns, counts = rows.merge(encoding.read(table, weight), codes[kept], weight[kept], len(self.classes_))
         with Progress(self, X, labels, verbose=self.verbose) as progress:
-            plan = study.plan(self, columns, before, started)
-            outcome = study.run(plan, counts, self.classes_.tolist(), progress)
-        self._take(outcome)
+            plan = plans.plan(self, columns, before, started)
+            found = study.run(plan, counts, self.classes_.tolist(), progress)
+        self._take(found)
         if isinstance(self.search, Sinkhorn) and self.search.save_model:
             self.save(self.search.save_path)
         return self
@@ -173,16 +173,16 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
     def _names(self, count: int) -> list[str]:
         return list(getattr(self, "feature_names_in_", (f"x{i}" for i in range(count))))
 
-    def _take(self, outcome: study.Outcome) -> None:
-        self.decision_ = outcome.decision
-        trees = outcome.decision.trees
-        thresholds = np.array([link.threshold for link in outcome.decision.links])
+    def _take(self, found: outcome.Outcome) -> None:
+        self.decision_ = found.decision
+        trees = found.decision.trees
+        thresholds = np.array([link.threshold for link in found.decision.links])
         several = len(self.classes_) > 2
         self.tree_ = trees if several or not trees else trees[0]
         self.threshold_ = thresholds if several or not trees else float(thresholds[0])
-        self.path_ = outcome.paths if several or not trees else outcome.paths[0]
-        self.history_ = outcome.histories if several or not trees else outcome.histories[0]
-        if outcome.interrupted:
+        self.path_ = found.paths if several or not trees else found.paths[0]
+        self.history_ = found.histories if several or not trees else found.histories[0]
+        if found.interrupted:
             warnings.warn("interrupted: the best tree found so far is kept", UserWarning, stacklevel=3)
 
     def with_leaves(self, leaves: int, label: Any = None) -> Self:
@@ -199,7 +199,7 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
             known = ", ".join(str(entry.leaves) for entry in paths[place]) or "none: nothing was learned"
             raise ValueError(f"path_ has no tree of {leaves!r} leaves; its sizes are {known}")
         other._take(
-            study.with_entry(self.decision_, paths, self.history_ if several else (self.history_,), place, entry)
+            outcome.with_entry(self.decision_, paths, self.history_ if several else (self.history_,), place, entry)
         )
         return other
 

@@ -1,201 +1,38 @@
-"""One fit: from parameters and columns to the searches that run side by side, and from what they find to a decision."""
+"""One fit: from a plan to the searches that run side by side, and from what they find to a decision."""
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.utils import check_random_state
 
-from baconlogic import encoding, gcd, learning, starts
-from baconlogic.answering import as_labels
+from baconlogic import encoding, learning, starts
 from baconlogic.criteria import Table
 from baconlogic.decision import Decision, Feature, Link
 from baconlogic.encoding import CATEGORY, Encoding, Source
 from baconlogic.learning import Learned, Task
-from baconlogic.nodes import Gate, Leaf
-from baconlogic.search.auto import Auto
-from baconlogic.search.fixed import Calibrate, Refine, ranked
-from baconlogic.search.growth import Growth
+from baconlogic.nodes import Leaf
+from baconlogic.outcome import History, Outcome, PathEntry
+from baconlogic.search.fixed import ranked
 from baconlogic.search.peel import Peel
 from baconlogic.search.problem import Problem
-from baconlogic.search.sinkhorn import Sinkhorn
 from baconlogic.tree import Tree
-from baconlogic.wishes import Wishes, agree_with_init, agree_with_search, wishes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from baconlogic.encoding import Column
+    from baconlogic.plans import Plan
     from baconlogic.progress import Progress
     from baconlogic.search.drafts import Draft
 
     Floats = NDArray[np.float64]
-
-SEARCHES = {
-    "auto": Auto,
-    "growth": Growth,
-    "peel": Peel,
-    "sinkhorn": Sinkhorn,
-    "refine": Refine,
-    "calibrate": Calibrate,
-}
-
-
-@dataclass(frozen=True)
-class PathEntry:
-    """The best tree of one size, and how it does on rows held out: log-loss, its standard error, accuracy."""
-
-    leaves: int
-    tree: Tree
-    loss: float
-    error: float
-    accuracy: float
-    in_sample_loss: float
-    link: Link
-
-    def __str__(self) -> str:
-        held = f"held-out log-loss {self.loss:.4f} +- {self.error:.4f}, accuracy {self.accuracy:.4f}"
-        return f"{_leaves(self.leaves)}: {'not validated' if math.isnan(self.loss) else held}; {self.tree.formula()}"
-
-
-def _leaves(count: int) -> str:
-    return f"{count} {'leaf' if count == 1 else 'leaves'}"
-
-
-@dataclass(frozen=True)
-class History:
-    """What happened while one target was learned."""
-
-    label: Any  # the class that the tree speaks for
-    search: str
-    stopped: str  # why
-    leaves: int
-    logic: bool  # whether the tree beats the base rate on rows held out
-    loss: float  # held-out log-loss
-    base_loss: float  # that of always answering the base rate
-    seconds: float
-    attempts: tuple[Any, ...] = ()
-
-    def __str__(self) -> str:
-        said = f"{self.label}: {self.search} search, {self.stopped}; {_leaves(self.leaves)} in {self.seconds:.1f} s"
-        scores = f"held-out log-loss {self.loss:.4f}, base rate {self.base_loss:.4f}"
-        if math.isnan(self.loss):
-            return f"{said}; not validated" if self.logic else f"{said}; the base rate is answered"
-        return f"{said}; {scores}" if self.logic else f"{said}; no apparent logic: {scores}, which is answered"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """All that a fit leaves behind."""
-
-    decision: Decision
-    paths: tuple[list[PathEntry], ...]
-    histories: tuple[History, ...]
-    interrupted: bool = False
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A fit, checked and ready to run."""
-
-    columns: tuple[Column, ...]
-    wishes: Wishes
-    search: Any
-    name: str  # of the search
-    criteria: str
-    simplicity: str
-    most: int | None
-    reuse: bool
-    aggregator: gcd.Aggregator
-    before: tuple[Tree, ...]  # the trees of the last fit, for a warm start
-    jobs: int | None
-    seed: int
-    seconds: float | None
-    started: float
-
-
-def plan(clf: Any, columns: Sequence[Column], before: Decision | None, started: float) -> Plan:
-    """Check the parameters of a classifier against each other and the table."""
-    _one_of("criteria", clf.criteria, ("learned", "sigmoid", "minmax"))
-    _one_of("simplicity", clf.simplicity, ("best", "one-se"))
-    _one_of("aggregator", clf.aggregator, tuple(gcd.AGGREGATORS))
-    _positive("max_leaves", clf.max_leaves, Integral, "whole number")
-    _positive("time_budget", clf.time_budget, Real, "number of seconds")
-    names = [Feature(column.name, column.kind).name for column in columns]  # refuses what no file can hold
-    as_labels(clf.classes_.tolist())
-    asked = wishes(
-        names, order=clf.order, directions=clf.directions, required=clf.required, forbidden=clf.forbidden,
-        andness=clf.andness, init=clf.init, max_leaves=clf.max_leaves,
-    )  # fmt: skip
-    search, name = _search(clf.search, asked)
-    usable = sum(not column.constant and column.name not in asked.forbidden for column in columns)
-    agree_with_search(asked, name, usable, clf.max_leaves)
-    _agree_with_aggregator(clf, asked)
-    if name == "calibrate" and asked.init is not None:
-        starts.check_complete(asked.init, columns)
-    trees = _warm(clf, asked, name, names, before)
-    seed = int(check_random_state(clf.random_state).randint(2**31 - 1))
-    return Plan(
-        tuple(columns), asked, search, name, clf.criteria, clf.simplicity, clf.max_leaves, bool(clf.reuse),
-        gcd.AGGREGATORS[clf.aggregator], trees, clf.n_jobs, seed, clf.time_budget, started,
-    )  # fmt: skip
-
-
-def _positive(what: str, value: Any, kind: type, words: str) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, kind) or not value > 0):  # type: ignore[operator]
-        raise ValueError(f"{what} must be a positive {words}, or None, got {value!r}")
-
-
-def _agree_with_aggregator(clf: Any, asked: Wishes) -> None:
-    used = {node.aggregator for _, node in asked.init.walk() if isinstance(node, Gate)} if asked.init else set()
-    if used - {clf.aggregator}:
-        other = sorted(used - {clf.aggregator})[0]
-        raise ValueError(f"init has a gate of aggregator {other!r}, but aggregator={clf.aggregator!r}; make them equal")
-
-
-def _warm(clf: Any, asked: Wishes, search: str, names: list[str], before: Decision | None) -> tuple[Tree, ...]:
-    """Return the trees of the last fit where the next can start from them: same table, classes and wishes."""
-    if before is None or asked.order or asked.init is not None or search in ("peel", "sinkhorn"):
-        return ()
-    if [f.name for f in before.features] != names or before.classes != tuple(clf.classes_.tolist()):
-        return ()
-    try:
-        for tree in before.trees:
-            again = replace(asked, init=tree)
-            agree_with_init(again, names, clf.max_leaves)
-            _agree_with_aggregator(clf, again)
-    except ValueError:  # what is asked for now rules it out
-        return ()
-    return before.trees
-
-
-def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{what} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
-
-
-def _search(given: Any, asked: Wishes) -> tuple[Any, str]:
-    if given == "auto" and (asked.order or asked.init is not None):
-        given = "refine"
-    if isinstance(given, str):
-        _one_of("search", given, tuple(SEARCHES))
-        if given in ("refine", "calibrate") and not (asked.order or asked.init is not None):
-            raise ValueError(f"search={given!r} needs a tree to start from: give init=Tree.parse(...) or order=[...]")
-        if given == "calibrate" and asked.init is None:
-            raise ValueError("search='calibrate' keeps a tree as it is: give init=Tree.parse(...)")
-        return SEARCHES[given](), given
-    if not hasattr(given, "find"):
-        raise TypeError(f"search must be one of {', '.join(SEARCHES)} or a search object, got {given!r:.60}")
-    return given, type(given).__name__.lower()
 
 
 def run(p: Plan, counts: Floats, classes: list[Any], progress: Progress) -> Outcome:
@@ -432,13 +269,3 @@ def _provenance(
 
 def _plain(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
-
-
-def with_entry(decision: Decision, paths: Any, histories: Any, place: int, entry: PathEntry) -> Outcome:
-    """Return the outcome with another entry of the path in one place."""
-    trees, links = list(decision.trees), list(decision.links)
-    trees[place], links[place] = entry.tree, entry.link
-    changed = list(histories)
-    changed[place] = replace(histories[place], leaves=entry.leaves, loss=entry.loss)
-    other = replace(decision, trees=tuple(trees), links=tuple(links))
-    return Outcome(other, tuple(paths), tuple(changed))

@@ -1,0 +1,74 @@
+"""What a fit leaves behind: the decision, the best tree of each size, and what happened."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from baconlogic.decision import Decision, Link
+    from baconlogic.tree import Tree
+
+
+@dataclass(frozen=True)
+class PathEntry:
+    """The best tree of one size, and how it does on rows held out: log-loss, its standard error, accuracy."""
+
+    leaves: int
+    tree: Tree
+    loss: float
+    error: float
+    accuracy: float
+    in_sample_loss: float
+    link: Link
+
+    def __str__(self) -> str:
+        held = f"held-out log-loss {self.loss:.4f} +- {self.error:.4f}, accuracy {self.accuracy:.4f}"
+        return f"{_leaves(self.leaves)}: {'not validated' if math.isnan(self.loss) else held}; {self.tree.formula()}"
+
+
+def _leaves(count: int) -> str:
+    return f"{count} {'leaf' if count == 1 else 'leaves'}"
+
+
+@dataclass(frozen=True)
+class History:
+    """What happened while one target was learned."""
+
+    label: Any  # the class that the tree speaks for
+    search: str
+    stopped: str  # why
+    leaves: int
+    logic: bool  # whether the tree beats the base rate on rows held out
+    loss: float  # held-out log-loss
+    base_loss: float  # that of always answering the base rate
+    seconds: float
+    attempts: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        said = f"{self.label}: {self.search} search, {self.stopped}; {_leaves(self.leaves)} in {self.seconds:.1f} s"
+        scores = f"held-out log-loss {self.loss:.4f}, base rate {self.base_loss:.4f}"
+        if math.isnan(self.loss):
+            return f"{said}; not validated" if self.logic else f"{said}; the base rate is answered"
+        return f"{said}; {scores}" if self.logic else f"{said}; no apparent logic: {scores}, which is answered"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that a fit leaves behind."""
+
+    decision: Decision
+    paths: tuple[list[PathEntry], ...]
+    histories: tuple[History, ...]
+    interrupted: bool = False
+
+
+def with_entry(decision: Decision, paths: Any, histories: Any, place: int, entry: PathEntry) -> Outcome:
+    """Return the outcome with another entry of the path in one place."""
+    trees, links = list(decision.trees), list(decision.links)
+    trees[place], links[place] = entry.tree, entry.link
+    changed = list(histories)
+    changed[place] = replace(histories[place], leaves=entry.leaves, loss=entry.loss)
+    other = replace(decision, trees=tuple(trees), links=tuple(links))
+    return Outcome(other, tuple(paths), tuple(changed))
