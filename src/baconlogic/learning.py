@@ -23,7 +23,7 @@ from baconlogic.search.refine import refine
 from baconlogic.search.sharpen import sharpen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -165,6 +165,7 @@ def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: s
     """Choose a size by what the folds say of it, refine on all rows, and calibrate on the rows held out."""
     everything = task.problem(np.arange(len(task.y)))
     best = _found_on_all(task, whole, everything)
+    parts = [_at_sizes(part, best) for part in parts]
     sizes = {}
     for size, scored in sorted(best.items()):
         in_sample = cross_entropy(decision_values(everything, scored.draft), task.y, task.share)
@@ -188,6 +189,12 @@ def _found_on_all(task: Task, whole: Trained, everything: Problem) -> dict[int, 
     if whole.found.exact and everything.rows > MOST_ROWS:
         return Peel().find(everything, Ask(task.most, None, task.seed, lambda: True)).best
     return whole.found.best
+
+
+def _at_sizes(part: Trained, sizes: Iterable[int]) -> Trained:
+    """Return a fold with values for each size found on all rows; where it stopped earlier, those of its largest tree."""
+    known = {size: [k for k in part.values if k <= size] for size in sizes}
+    return replace(part, values={size: part.values[max(smaller)] for size, smaller in known.items() if smaller})
 
 
 def _refined(everything: Problem, draft: Draft) -> Draft:
