@@ -192,7 +192,7 @@ def _found_on_all(task: Task, whole: Trained, everything: Problem) -> dict[int, 
 
 
 def _at_sizes(part: Trained, sizes: Iterable[int]) -> Trained:
-    """Return a fold with values for each size found on all rows; where it stopped earlier, those of its largest tree."""
+    """Return a fold with values for each size found; one that stopped earlier has those of its largest tree."""
     known = {size: [k for k in part.values if k <= size] for size in sizes}
     return replace(part, values={size: part.values[max(smaller)] for size, smaller in known.items() if smaller})
 
