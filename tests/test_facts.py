@@ -61,13 +61,13 @@ def test_hidden_house_rules_come_out_in_raw_units(case):
     clf.fit(data.frame().drop(columns="target"), data.y)
     rule = dict(datasets.house_rule(case).thresholds)
     assert set(clf.tree_.features) == set(rule)
+    passes = {name: data.X[:, data.feature_names.index(name)] > at for name, at in rule.items()}
     for _, leaf in clf.tree_.walk():
         if isinstance(leaf, Leaf):
-            column = data.X[:, data.feature_names.index(leaf.feature)]
-            told = data.y == (1 if case == "A" else 0)  # the rows that pass, or fail, by every criterion
-            low = column[told].max() if case == "B" else column[column <= rule[leaf.feature]].min()
-            high = column[told].min() if case == "A" else column[column > rule[leaf.feature]].max()
-            assert low < leaf.criterion.inverse(0.5) < high
+            others = [ok == (case == "A") for name, ok in passes.items() if name != leaf.feature]
+            column = data.X[np.logical_and.reduce(others), data.feature_names.index(leaf.feature)]
+            at = rule[leaf.feature]  # of the rows where this criterion decides alone
+            assert column[column <= at].max() < leaf.criterion.inverse(0.5) < column[column > at].min()
 
 
 def test_iris_needs_no_flipping():
