@@ -147,6 +147,16 @@ def test_without_reuse_a_feature_is_used_once_and_most_bounds_the_leaves():
         peel(problem(X, band), most=0)
 
 
+def test_a_step_that_a_wider_one_covers_is_left_out():
+    rng = np.random.default_rng(20712)  # three views of one thing, and noise
+    rows = int(rng.integers(20, 120))
+    seen = rng.normal(size=rows)
+    X = np.column_stack([seen + 0.5 * rng.normal(size=rows) for _ in range(3)])
+    steps = peel(problem(X, (X[:, 0] > 0.0) ^ (rng.random(rows) < 0.2))).steps
+    assert steps
+    assert all(step.rows > 0.0 for step in steps)
+
+
 def test_missing_values_settle_nothing():
     X = uniform(1000, 2)
     y = (X[:, 0] > 0.2) | (X[:, 1] > 0.5)

@@ -231,6 +231,8 @@ def _chain(problem: Problem, table: Table, steps: list[Step]) -> Chain:
     described, wrong = [], 0.0
     for step in steps:
         inside = left & step.holds(table.X)
+        if not inside.any():  # a step before it was made wider
+            continue
         rows = float(table.weight[inside].sum())
         right = float(table.weight[inside & (table.y == step.label)].sum())
         wrong += float(table.weight[inside & (table.y != step.label)].sum())
