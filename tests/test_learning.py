@@ -95,6 +95,14 @@ def test_an_unseen_category_is_answered():
     assert np.isfinite(probability).all()
 
 
+@pytest.mark.parametrize("yes", [[True, 1], [np.str_("a"), "a"], [np.int64(3), 3], [np.True_, True]])
+def test_categories_that_are_equal_are_one(yes):
+    X = pd.DataFrame({"c": pd.Series([*yes, "no", "never"] * 30, dtype=object)})
+    clf = fit(X, [1, 1, 0, 0] * 30)
+    assert clf.score(X, [1, 1, 0, 0] * 30) == 1.0
+    assert len(clf.tree_["c"].criterion.truths) == 3
+
+
 def test_a_single_column_of_categories_is_learned():
     rng = np.random.default_rng(0)
     rates = dict(zip("abcde", (0.1, 0.9, 0.2, 0.8, 0.5), strict=True))

@@ -190,6 +190,8 @@ def _reads_as_number(value: Any) -> bool:
 def _as_category(value: Any) -> Any:
     if _is_missing(value):
         return None
+    if isinstance(value, np.generic):
+        value = value.item()
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

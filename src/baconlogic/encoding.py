@@ -113,8 +113,8 @@ def _categories(name: str, values: NDArray[Any]) -> Column:
         if value is not None and not isinstance(value, str | int | bool):
             raise TypeError(f"column {name!r}: argument must be a string or a number, got {value!r:.60}")
     known = sorted({value for value in values if value is not None}, key=lambda value: (type(value).__name__, value))
-    place = {(type(value), value): code for code, value in enumerate(known)}
-    codes = np.array([-1 if value is None else place[type(value), value] for value in values], dtype=np.int64)
+    place = {value: code for code, value in enumerate(known)}  # True and 1 are one, as in a table of truths
+    codes = np.array([-1 if value is None else place[value] for value in values], dtype=np.int64)
     return Column(name, CATEGORY, codes, categories=tuple(known))
 
 
