@@ -115,6 +115,20 @@ def test_class_weight_moves_the_threshold():
     assert np.allclose(same.predict_proba(X), balanced.predict_proba(X), atol=1e-6)
 
 
+def test_balanced_classes_are_balanced_by_weight():
+    X, y = table()
+    times = np.arange(150) % 3
+    clf = BaconClassifier(class_weight="balanced", max_leaves=2, random_state=0)
+    weighted = clf.fit(X, y, times).predict_proba(X)
+    assert np.allclose(clf.fit(X.loc[X.index.repeat(times)], y.repeat(times)).predict_proba(X), weighted, atol=1e-12)
+
+
+def test_weights_too_large_to_add_up_are_refused():
+    X, y = table()
+    with pytest.raises(ValueError, match=r"^sample_weight must not sum to more than 1e\+300; divide it by a number$"):
+        fitted().fit(X, y, np.full(len(y), 1e308))
+
+
 @pytest.mark.parametrize("weights", [{0: 0, 1: 0}, {0: -1, 1: 1}])
 def test_class_weights_that_make_no_sense_are_refused(weights):
     with pytest.raises(ValueError, match=r"^class_weight times sample_weight must not be negative, and not 0"):

@@ -135,7 +135,7 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         table, labels, weight = self._checked(X, y, sample_weight)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if self.class_weight is not None:
-            weight = weight * compute_class_weight(self.class_weight, classes=self.classes_, y=labels)[codes]
+            weight = weight * self._class_weights(labels, codes, weight)[codes]
             _check_weight(weight, "class_weight times sample_weight")
         kept = weight > 0.0
         columns, counts = rows.merge(encoding.read(table, weight), codes[kept], weight[kept], len(self.classes_))
@@ -154,6 +154,12 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         weight = _check_sample_weight(sample_weight, np.empty((table.rows, 1)), dtype=np.float64)
         _check_weight(weight, "sample_weight")
         return table, labels, weight
+
+    def _class_weights(self, labels: NDArray[Any], codes: NDArray[np.intp], weight: Floats) -> Floats:
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            totals = np.bincount(codes, weight)  # a row of weight 2 is two rows, one of weight 0 none
+            return np.asarray(totals[totals > 0.0].mean() / np.where(totals > 0.0, totals, np.inf))
+        return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=labels))
 
     def _table(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Columns:
         """Check names and number of columns as scikit-learn does, and what a search or a tree cannot take."""
@@ -248,5 +254,9 @@ def _labels(y: ArrayLike) -> NDArray[Any]:
 
 
 def _check_weight(weight: Floats, what: str) -> None:
-    if (weight < 0.0).any() or weight.sum() <= 0.0:
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if (weight < 0.0).any() or total <= 0.0:
         raise ValueError(f"{what} must not be negative, and not 0 for all rows")
+    if not total <= encoding.LARGEST:
+        raise ValueError(f"{what} must not sum to more than {encoding.LARGEST:g}; divide it by a number")
