@@ -199,6 +199,13 @@ def test_a_warm_start_does_not_mind_other_classes_or_columns():
     assert clf.fit(X[["a", "b"]], Y).n_features_in_ == 2
 
 
+@pytest.mark.parametrize("now", [X["d"], np.where(X["d"] > 5.0, "x", None), np.where(X["d"] > 5.0, 1.0, np.nan)])
+@pytest.mark.parametrize("then", [np.where(Y, "x", "y"), Y, X["c"]])
+def test_a_warm_start_does_not_mind_what_a_column_holds_now(then, now):
+    clf = fit(X.assign(a=then), warm_start=True)
+    assert clf.fit(X.assign(a=now), Y).score(X.assign(a=now), Y) > 0.7
+
+
 CONTRADICTIONS = [
     ({"required": ["a"], "forbidden": ["a"]}, "'a' is in required and in forbidden; take it out of one of them"),
     ({"order": ["a"], "forbidden": ["a"]}, "'a' is in order and in forbidden; take it out of one of them"),

@@ -145,7 +145,7 @@ class Encoding:
         for j, source in enumerate(self.sources):
             column = self.columns[source.feature]
             if source.criterion is not None:
-                truths = _fixed(column, source.criterion)
+                truths = fixed_truths(column, source.criterion)
                 X[j] = 1.0 - truths if source.negated else truths
             elif column.kind == CATEGORY:
                 X[j] = self._rated(source.feature, y, cases, np.arange(len(y)) if rows is None else rows)
@@ -220,7 +220,8 @@ def scaled(column: Column) -> Floats:
     return np.where(np.isnan(column.values), MISSING, values)
 
 
-def _fixed(column: Column, criterion: Criterion) -> Floats:
+def fixed_truths(column: Column, criterion: Criterion) -> Floats:
+    """Return what a criterion says of a feature; raises where it cannot read a value."""
     values = column.values
     if column.kind == CATEGORY:
         names = np.empty(len(column.categories) + 1, dtype=object)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils import check_random_state
 
-from baconlogic import gcd, starts
+from baconlogic import encoding, gcd, starts
 from baconlogic.answering import Feature, as_labels
 from baconlogic.nodes import Gate
 from baconlogic.search.auto import Auto
@@ -74,7 +74,7 @@ def plan(clf: Any, columns: Sequence[Column], before: Decision | None, started: 
     _agree_with_aggregator(clf, asked)
     if name == "calibrate" and asked.init is not None:
         starts.check_complete(asked.init, columns)
-    trees = _warm(clf, asked, name, names, before)
+    trees = _warm(clf, asked, name, columns, before)
     seed = int(check_random_state(clf.random_state).randint(2**31 - 1))
     return Plan(
         tuple(columns), asked, search, name, clf.criteria, clf.simplicity, clf.max_leaves, bool(clf.reuse),
@@ -94,8 +94,9 @@ def _agree_with_aggregator(clf: Any, asked: Wishes) -> None:
         raise ValueError(f"init has a gate of aggregator {other!r}, but aggregator={clf.aggregator!r}; make them equal")
 
 
-def _warm(clf: Any, asked: Wishes, search: str, names: list[str], before: Decision | None) -> tuple[Tree, ...]:
+def _warm(clf: Any, asked: Wishes, search: str, columns: Sequence[Column], before: Decision | None) -> tuple[Tree, ...]:
     """Return the trees of the last fit where the next can start from them: same table, classes and wishes."""
+    names = [column.name for column in columns]
     if before is None or asked.order or asked.init is not None or search in ("peel", "sinkhorn"):
         return ()
     if [f.name for f in before.features] != names or before.classes != tuple(clf.classes_.tolist()):
@@ -105,7 +106,10 @@ def _warm(clf: Any, asked: Wishes, search: str, names: list[str], before: Decisi
             again = replace(asked, init=tree)
             agree_with_init(again, names, clf.max_leaves)
             _agree_with_aggregator(clf, again)
-    except ValueError:  # what is asked for now rules it out
+            for source in starts.fixed_sources(tree, columns):
+                if source.criterion is not None:
+                    encoding.fixed_truths(columns[source.feature], source.criterion)
+    except ValueError:  # what is asked for now, or what a column holds now, rules it out
         return ()
     return before.trees
 
