@@ -44,11 +44,10 @@ def test_order_is_kept_by_the_papers_search():
     assert [leaf.feature for leaf in leaves(tree)] in (list("dabc"), list("cbad"))
 
 
-def test_order_with_a_column_of_one_value_is_refused():
-    with pytest.raises(
-        ValueError, match=r"^order names 'k', which has one value only; nothing can be learned from it$"
-    ):
-        fit(X.assign(k=1.0), order=["a", "k"])
+@pytest.mark.parametrize("wish", ["order", "required"])
+def test_a_wish_for_a_column_of_one_value_is_refused(wish):
+    with pytest.raises(ValueError, match=f"^{wish} names 'k', which has one value only; nothing can be learned from"):
+        fit(X.assign(k=1.0), **{wish: ["a", "k"]})
 
 
 @pytest.mark.parametrize("direction", ["rising", "falling"])

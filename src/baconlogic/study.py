@@ -89,8 +89,11 @@ def _task(p: Plan, counts: Floats, target: int, place: int) -> Task | None:
     if not sources or y.max() <= 0.0 or y.min() >= 1.0:
         return None
     shown = Encoding(p.columns, sources)
-    bounds = np.array([p.wishes.bounds(p.columns[s.feature].name) for s in sources])
     names = [column.name for column in p.columns]
+    lost = [name for name in p.wishes.required if names.index(name) not in shown.features]
+    if lost:
+        raise ValueError(f"required names {lost[0]!r}, which has one value only; nothing can be learned from it")
+    bounds = np.array([p.wishes.bounds(p.columns[s.feature].name) for s in sources])
     template = Problem(
         np.empty((len(sources), 0)), np.empty(0), np.empty(0), shown.learned, shown.features,
         np.array([p.wishes.direction(p.columns[s.feature].name) for s in sources], dtype=np.int64),
