@@ -193,6 +193,8 @@ def test_the_path_has_a_tree_for_each_size_and_any_can_be_taken():
         assert str(entry).startswith(f"{entry.leaves} lea")
         other = clf.with_leaves(entry.leaves)
         assert other.tree_ == entry.tree
+        said = other.decision_.provenance["trees"][0]
+        assert (said["leaves"], said["held_out_log_loss"]) == (entry.leaves, entry.loss)
         score = entry.link.steepness * (
             entry.tree.evaluate({f"x{i}": X[:, i] for i in range(3)}) - entry.link.threshold
         )

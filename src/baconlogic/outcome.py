@@ -70,5 +70,15 @@ def with_entry(decision: Decision, paths: Any, histories: Any, place: int, entry
     trees[place], links[place] = entry.tree, entry.link
     changed = list(histories)
     changed[place] = replace(histories[place], leaves=entry.leaves, loss=entry.loss)
-    other = replace(decision, trees=tuple(trees), links=tuple(links))
+    said = [dict(tree) for tree in decision.provenance["trees"]]
+    said[place] |= {
+        "leaves": entry.leaves, "held_out_log_loss": plain(entry.loss), "held_out_accuracy": plain(entry.accuracy),
+    }  # fmt: skip
+    provenance = {**decision.provenance, "trees": said}
+    other = replace(decision, trees=tuple(trees), links=tuple(links), provenance=provenance)
     return Outcome(other, tuple(paths), tuple(changed))
+
+
+def plain(value: float) -> float | None:
+    """Return a score as a file holds it: None where it was not measured."""
+    return None if math.isnan(value) else float(value)

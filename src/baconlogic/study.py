@@ -17,7 +17,7 @@ from baconlogic.decision import Decision, Feature, Link
 from baconlogic.encoding import CATEGORY, Encoding, Source
 from baconlogic.learning import Learned, Task
 from baconlogic.nodes import Leaf
-from baconlogic.outcome import History, Outcome, PathEntry
+from baconlogic.outcome import History, Outcome, PathEntry, plain
 from baconlogic.search.fixed import ranked
 from baconlogic.search.peel import Peel
 from baconlogic.search.problem import Problem
@@ -259,8 +259,8 @@ def _provenance(
     trees = [
         {
             "search": h.search, "stopped": h.stopped, "leaves": h.leaves, "logic": h.logic,
-            "held_out_log_loss": _plain(h.loss), "base_rate_log_loss": _plain(h.base_loss),
-            "held_out_accuracy": _plain(next((e.accuracy for e in path if e.leaves == h.leaves), math.nan)),
+            "held_out_log_loss": plain(h.loss), "base_rate_log_loss": plain(h.base_loss),
+            "held_out_accuracy": plain(next((e.accuracy for e in path if e.leaves == h.leaves), math.nan)),
         }
         for h, path in zip(histories, paths, strict=True)
     ]  # fmt: skip
@@ -268,7 +268,3 @@ def _provenance(
         "baconlogic": version("baconlogic"), "numpy": np.__version__, "cases": float(counts.sum()),
         "distinct_rows": len(counts), "columns": len(p.columns), "seed": p.seed, "trees": trees,
     }  # fmt: skip
-
-
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
