@@ -101,6 +101,16 @@ def test_andness_of_a_feature_bounds_the_gate_it_enters():
                 assert gate.andness >= 0.75 - 1e-6
 
 
+@pytest.mark.parametrize("required", [[], ["a", "b"]])
+def test_features_whose_andness_excludes_each_other_do_not_share_a_gate(required):
+    asked = {"a": (-1.0, 0.25), "b": (0.75, 2.0), "c": (0.4, 0.6)}
+    for entry in fit(andness=asked, required=required, search="growth").path_:
+        for gate in gates(entry.tree):
+            for leaf in (node for node in gate.inputs if isinstance(node, Leaf)):
+                low, high = asked.get(leaf.feature, (-1.0, 2.0))
+                assert low - 1e-6 <= gate.andness <= high + 1e-6
+
+
 def test_without_reuse_no_feature_comes_twice():
     for entry in fit(reuse=False, max_leaves=None).path_:
         used = [leaf.feature for leaf in leaves(entry.tree)]
@@ -225,6 +235,8 @@ CONTRADICTIONS = [
     ({"init": Tree.parse(TYPED), "aggregator": "exact"},
      "init has a gate of aggregator 'gcd', but aggregator='exact'; make them equal"),
     ({"andness": {"a": (0.75, 2), None: (0, 0.5)}}, "andness (0.75, 2) for 'a' lies outside that of the tree, (0, 0.5)"),  # noqa: E501
+    ({"order": ["c", "a", "b"], "andness": {"a": (0.75, 2), "b": (-1, 0.25)}},
+     "order puts 'a' (0.75, 2) and 'b' (-1, 0.25) into one gate, but their andness excludes each other"),
     ({"andness": {"a": (0.75, 2)}, "forbidden": ["a"]},
      "andness is stated for 'a', which is forbidden; take it out of one of them"),
     ({"order": ["a", "b"], "search": "growth"},

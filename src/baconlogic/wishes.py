@@ -151,6 +151,10 @@ def _agree(asked: Wishes, max_leaves: int | None) -> None:
             raise ValueError(f"andness ({low:g}, {high:g}) for {name!r} lies outside that of the tree, {tree}")
         if name in asked.forbidden:
             raise ValueError(f"andness is stated for {name!r}, which is forbidden; take it out of one of them")
+    last = {name: asked.bounds(name) for name in asked.order[-2:]}  # these enter one gate
+    if last and max(low for low, _ in last.values()) > min(high for _, high in last.values()):
+        pair = " and ".join(f"{name!r} ({low:g}, {high:g})" for name, (low, high) in last.items())
+        raise ValueError(f"order puts {pair} into one gate, but their andness excludes each other")
 
 
 def agree_with_init(asked: Wishes, names: Sequence[str], max_leaves: int | None) -> None:

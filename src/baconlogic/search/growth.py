@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 
 from baconlogic.search import drafts
 from baconlogic.search.protocol import Found, Scored
-from baconlogic.search.refine import refine
+from baconlogic.search.refine import gate_bounds, refine
 from baconlogic.search.screen import REPLACE, Proposal, Screen
 from baconlogic.search.sharpen import sharpen
 
@@ -62,6 +62,7 @@ class Grower:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.screen = Screen(problem)
+        self.contrary = bool(problem.low.max(initial=-np.inf) > problem.high.min(initial=np.inf))
         self.best: dict[int, Scored] = {}
 
     def run(self, most: int, start: Draft | None = None, going: Callable[[], bool] = lambda: True) -> dict[int, Scored]:
@@ -87,9 +88,16 @@ class Grower:
         kept = np.delete(draft.columns, without) if without >= 0 else draft.columns
         return [feature for feature in self.problem.required if feature not in self.problem.features[kept]]
 
+    def _agrees(self, draft: Draft) -> bool:
+        """Whether no gate joins two leaves whose bounds of andness exclude each other."""
+        if not self.contrary:
+            return True
+        low, high = gate_bounds(self.problem, draft)
+        return bool((low <= high).all())
+
     def complete(self) -> dict[int, Scored]:
         """Return the trees that use every required feature; the largest, if none does yet."""
-        found = {m: s for m, s in self.best.items() if not self._lacking(s.draft)}
+        found = {m: s for m, s in self.best.items() if not self._lacking(s.draft) and self._agrees(s.draft)}
         return found or {max(self.best): self.best[max(self.best)]}
 
     def _keep(self, found: Scored | None) -> None:
@@ -128,12 +136,15 @@ class Grower:
         """Refine the most promising proposals, different ones, shortly; the best of them at length."""
         tried: list[Scored] = []
         seen = set()
+        forced = bool(self._lacking(draft))  # what is required may stand where it cannot stay, until there is more
         for proposal in proposals:
             leaf = proposal.leaf
             key = leaf.column, proposal.node, leaf.slope > 0.0, proposal.andness > 0.5
             if key not in seen:
                 seen.add(key)
-                tried.append(Scored(*refine(self.problem, _put(draft, proposal), SHORT)))
+                new = _put(draft, proposal)
+                if forced or self._agrees(new):
+                    tried.append(Scored(*refine(self.problem, new, SHORT)))
             if len(tried) == most:
                 break
         return self._at_length([draft for _, draft in sorted(tried, key=lambda s: s.loss)[:FINALISTS]])
@@ -162,9 +173,10 @@ class Grower:
         if size < 3:
             return
         draft = self.best[size].draft
-        shorter = [Scored(*refine(self.problem, drafts.remove(draft, i), SHORT)) for i in range(size)]
-        best = min(shorter, key=lambda s: s.loss)
-        if best.loss < self.best[size - 1].loss + 0.002:
+        without = [drafts.remove(draft, i) for i in range(size)]
+        shorter = [Scored(*refine(self.problem, new, SHORT)) for new in without if self._agrees(new)]
+        best = min(shorter, key=lambda s: s.loss, default=None)
+        if best is not None and best.loss < self.best[size - 1].loss + 0.002:
             self._keep(self._at_length([best.draft]))
 
 

@@ -84,7 +84,8 @@ def gate_bounds(problem: Problem, draft: Draft) -> tuple[Floats, Floats]:
         column = draft.columns[side[leaf]]
         low[leaf] = np.maximum(low[leaf], problem.low[column])
         high[leaf] = np.minimum(high[leaf], problem.high[column])
-    return np.maximum(low, gcd.LOWEST + SHORT), np.minimum(high, gcd.HIGHEST - SHORT)
+    ends = gcd.LOWEST + SHORT, gcd.HIGHEST - SHORT
+    return np.clip(low, *ends), np.clip(high, *ends)
 
 
 def _range(values: Floats) -> tuple[float, float]:
