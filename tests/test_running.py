@@ -39,6 +39,19 @@ def test_a_time_budget_is_kept_and_the_result_is_fitted(search, budget):
     assert clf.predict(wide).shape == (300,)
 
 
+def test_validation_ends_with_the_budget(monkeypatch):
+    train, calls = learning.train, []
+
+    def slow(*given):
+        calls.append(given)
+        time.sleep(0.2)
+        return train(*given)
+
+    monkeypatch.setattr(learning, "train", slow)
+    fit(time_budget=0.1)
+    assert len(calls) == 1
+
+
 def test_a_search_that_is_not_validated_has_the_whole_budget():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)

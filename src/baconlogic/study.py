@@ -153,14 +153,14 @@ def _train(p: Plan, tasks: list[Task | None], live: list[int], progress: Progres
             wholes[i] = found
             if progress.done(f"search {len(wholes)}") or found.interrupted:
                 return {i: (wholes[i], parts[i]) for i in wholes}, found.interrupted
-        validated = [i for i in wholes if checked and not wholes[i].found.certain]
+        validated = [i for i in wholes if checked and not wholes[i].found.certain and not _over(p)]
         later = [(i, kept, held) for i in validated for kept, held in learning.folds(timed[i], rows[i])]
         for i in validated:
             if wholes[i].found.exact:  # where a chain explains all, the folds need not grow
                 timed[i] = replace(timed[i], search=Peel())
         for i, found in _side_by_side(p, timed, later):
             parts[i].append(found)
-            if progress.done("validation") or found.interrupted:
+            if progress.done("validation") or found.interrupted or _over(p):
                 return {i: (wholes[i], parts[i]) for i in wholes}, found.interrupted
     except KeyboardInterrupt:
         for task in timed.values():
@@ -179,6 +179,11 @@ def _side_by_side(p: Plan, tasks: dict[int, Task], jobs: list[Any]) -> Any:
     )
     for (i, _, _), found in zip(jobs, results, strict=True):
         yield i, found
+
+
+def _over(p: Plan) -> bool:
+    """Whether the time budget is used up: a search looks at its own slot only now and then."""
+    return p.seconds is not None and time.monotonic() - p.started > p.seconds
 
 
 def _slot(p: Plan, searches: int) -> float | None:
