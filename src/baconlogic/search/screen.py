@@ -1,6 +1,6 @@
 """Screening: what every possible new leaf would do to the loss, without optimising any of them.
 
-For a node of the draft, the loss of each row is tabulated as a function of that node's truth z (`_losses`): only the
+For a node of the draft, the loss of each row is tabulated as a function of that node's truth z (`losses_at`): only the
 gates above the node have to be worked out again. A new gate turns z into F(z, v), with v the truth of the new leaf; so
 the change of the loss is known for each row at a few levels of v (`_changes`). Summed by a column's bins, it tells the
 effect of any criterion on that column: 100 sigmoids cost 32 places each, however many rows there are (`_best`).
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-GRID = 17  # truths of a node at which the loss is tabulated
-EDGE = 1e-6  # how far off 0 and 1 its ends are
+EDGE = 1e-6  # how far off 0 and 1 the truths of a node are kept
+GRID = 17  # truths of a node at which the loss is tabulated, evenly spaced
+_GRID = np.clip(np.linspace(0.0, 1.0, GRID), EDGE, 1.0 - EDGE)
 ANDNESS = (1.6, 1.0, 0.6, 0.4, 0.0, -0.6)
 WEIGHTS = (0.5, 0.8)  # of what is there already
 REPLACE = -1.0  # as a weight: the new leaf takes the node's place
@@ -64,13 +65,22 @@ def _numbers(andness: float, knee: float) -> tuple[bool, float, float, float]:
 
 
 @compiled(reassociate=False)
-def _losses(
-    node: int, truths: Floats, shape: Shape, p: kernel.Parameters, y: Floats, share: Floats, knee: float, out: Floats
-) -> None:
-    """Fill out (GRID, rows) with each row's loss if the node's truth were that of the grid."""
+def _loss(z: float, link: Floats, y: float, share: float) -> float:
+    """Return what one row adds to the loss if the root's truth is z."""
+    u = link[0] * (z - link[1])
+    loss: float = share * (log_of_one_plus(exp(-abs(u))) + max(u, 0.0) - y * u)
+    return loss
+
+
+@compiled(reassociate=False)
+def losses_at(
+    grid: Floats, node: int, truths: Floats, shape: Shape, p: kernel.Parameters, y: Floats, share: Floats, knee: float,
+    out: Floats,
+) -> None:  # fmt: skip
+    """Fill out (grid, rows) with each row's loss if the node's truth were that of the grid."""
     m, rows = p.slope.size, y.size
-    for g in range(GRID):
-        out[g] = min(max(g / (GRID - 1.0), EDGE), 1.0 - EDGE)
+    for g in range(grid.size):
+        out[g] = grid[g]
     at = node
     for j in range(m - 1):
         if shape.left[j] != at and shape.right[j] != at:
@@ -79,14 +89,13 @@ def _losses(
         other = truths[shape.right[j] if is_left else shape.left[j]]
         w = p.weight[j] if is_left else 1.0 - p.weight[j]
         dual, mean, product, power = _numbers(p.andness[j], knee)
-        for g in range(GRID):
+        for g in range(grid.size):
             for i in range(rows):
                 out[g, i] = _gate(out[g, i], other[i], w, dual, mean, product, power)
         at = m + j
-    for g in range(GRID):
+    for g in range(grid.size):
         for i in range(rows):
-            u = p.link[0] * (out[g, i] - p.link[1])
-            out[g, i] = share[i] * (log_of_one_plus(exp(-abs(u))) + max(u, 0.0) - y[i] * u)
+            out[g, i] = _loss(out[g, i], p.link, y[i], share[i])
 
 
 @compiled(reassociate=False)
@@ -173,10 +182,9 @@ def _screen(
     losses, now, changes = np.empty((GRID, rows)), np.empty(rows), np.empty((rows, _LEVELS))
     sums = np.empty((binning.COUNT + 1, _LEVELS))
     for i in range(rows):
-        u = p.link[0] * (truths[-1, i] - p.link[1])
-        now[i] = share[i] * (log_of_one_plus(exp(-abs(u))) + max(u, 0.0) - y[i] * u)
+        now[i] = _loss(truths[-1, i], p.link, y[i], share[i])
     for n in range(nodes.size):
-        _losses(nodes[n], truths, shape, p, y, share, knee, losses)
+        losses_at(_GRID, nodes[n], truths, shape, p, y, share, knee, losses)
         for k in range(moves.shape[0]):
             _changes(truths[nodes[n]], losses, now, moves[k, 0], moves[k, 1], knee, changes)
             for c in range(columns.size):

@@ -35,22 +35,16 @@ def sharpen(problem: Problem, draft: Draft) -> Draft:
 
 
 def _cut(problem: Problem, draft: Draft, place: int) -> Draft:
-    truths = kernel.node_truths(draft.parameters, draft.shape, problem.data(draft), problem.knee)
-    table = np.empty((screen.GRID, problem.rows))
-    p = draft.parts
-    screen._losses(place, truths, draft.shape, p, problem.y, problem.share, problem.knee, table)
-    x = problem.X[draft.columns[place]]
-    known = x < MISSING / 2
-    order = np.argsort(x[known], kind="stable")
-    values = x[known][order]
-    if p.slope[place] < 0.0:
-        no, yes = table[-1, known][order], table[0, known][order]
-    else:
-        no, yes = table[0, known][order], table[-1, known][order]
+    p, x = draft.parts, problem.X[draft.columns[place]]
+    known = np.flatnonzero(x < MISSING / 2)
+    rows = known[np.argsort(x[known], kind="stable")]
+    values = x[rows]
     between = np.flatnonzero(values[1:] > values[:-1]) + 1  # cuts: how many values lie below
     if between.size == 0:
         return draft
-    losses = np.r_[0.0, np.cumsum(no - yes)][between]
+    false, true = _ends(problem, draft, place)[:, rows]
+    below, above = (false, true) if p.slope[place] > 0.0 else (true, false)
+    losses = np.r_[0.0, np.cumsum(below - above)][between]
     least = losses.min()
     best = between[np.abs(losses - least) <= 1e-9 + 1e-6 * abs(least)]
     first, last = best[0], best[-1]
@@ -60,6 +54,14 @@ def _cut(problem: Problem, draft: Draft, place: int) -> Draft:
     slope = np.sign(p.slope[place]) * min(2.0 * ENDS / (high - low), STEEPEST)
     crisp = replace(draft, place, Leaf(int(draft.columns[place]), slope, low + (high - low) / 2.0, p.missing[place]))
     return crisp if _loss(problem, crisp) < _loss(problem, draft) else draft
+
+
+def _ends(problem: Problem, draft: Draft, place: int) -> Floats:
+    """Return (2, rows): each row's loss if the leaf were not true at all, and if it were fully true."""
+    grid, out = np.array([screen.EDGE, 1.0 - screen.EDGE]), np.empty((2, problem.rows))
+    truths = kernel.node_truths(draft.parameters, draft.shape, problem.data(draft), problem.knee)
+    screen.losses_at(grid, place, truths, draft.shape, draft.parts, problem.y, problem.share, problem.knee, out)
+    return out
 
 
 def _loss(problem: Problem, draft: Draft) -> float:
