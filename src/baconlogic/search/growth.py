@@ -1,6 +1,6 @@
 """Growth: the default search. Leaves are added anywhere in the tree, swapped and dropped again; all is refined jointly.
 
-From the best tree of each size (`Grower.extend`):
+From the best tree of each size (`Grower._extend`):
   1. screen every new leaf above every node (`screen`), refine the most promising shortly, the best of them at length;
   2. swap: screen every other leaf in the place of each leaf, and keep what lowers the loss;
   3. float: drop each leaf in turn; a better tree of the smaller size than the one known replaces it.
@@ -8,6 +8,7 @@ From the best tree of each size (`Grower.extend`):
 
 from __future__ import annotations
 
+from heapq import merge
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from baconlogic.search.screen import REPLACE, Proposal, Screen
 from baconlogic.search.sharpen import sharpen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -132,7 +133,7 @@ class Grower:
         used = np.delete(draft.columns, without) if without >= 0 else draft.columns
         return np.flatnonzero(~np.isin(features, features[used]))
 
-    def _choose(self, draft: Draft, proposals: list[Proposal], most: int = CANDIDATES) -> Scored | None:
+    def _choose(self, draft: Draft, proposals: Iterable[Proposal], most: int = CANDIDATES) -> Scored | None:
         """Refine the most promising proposals, different ones, shortly; the best of them at length."""
         tried: list[Scored] = []
         seen = set()
@@ -161,12 +162,12 @@ class Grower:
         draft = self.best[size].draft
         places = np.arange(size)
         if self.problem.reuse and not self.problem.required:
-            proposals = self.screen.replacements(draft, self._columns(draft), places)
+            found = self.screen.replacements(draft, self._columns(draft), places)
         else:
             each = (self.screen.replacements(draft, self._columns(draft, i), places[i : i + 1]) for i in range(size))
-            proposals = sorted((p for found in each for p in found), key=lambda p: p.change)
-        proposals = [p for p in proposals if p.leaf.column != draft.columns[p.node] or p.change < -ENOUGH]
-        self._keep(self._choose(draft, proposals, SWAPS))
+            found = merge(*each, key=lambda p: p.change)
+        other = (p for p in found if p.leaf.column != draft.columns[p.node] or p.change < -ENOUGH)
+        self._keep(self._choose(draft, other, SWAPS))
 
     def _float(self, size: int) -> None:
         """Try the tree without each of its leaves as the tree of the size below."""

@@ -19,6 +19,8 @@ from baconlogic.search import bins as binning
 from baconlogic.search.drafts import Draft, Leaf
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from baconlogic.kernel import Shape
@@ -225,16 +227,16 @@ class Screen:
                 allowed.add(float(sum(bounds)) / 2.0)
         return np.array([(w, a) for a in sorted(allowed) for w in WEIGHTS])
 
-    def insertions(self, draft: Draft, columns: Ints, *, forced: bool = False) -> list[Proposal]:
-        """Return what a new leaf on one of the columns would do above each node, best first; `forced`: harm or good."""
+    def insertions(self, draft: Draft, columns: Ints, *, forced: bool = False) -> Iterator[Proposal]:
+        """Yield what a new leaf on one of the columns would do above each node, best first; `forced`: harm or good."""
         nodes = np.arange(2 * draft.leaves - 1)
         return self._proposals(draft, nodes, columns, self.moves(), np.inf if forced else 0.0)
 
-    def replacements(self, draft: Draft, columns: Ints, places: Ints) -> list[Proposal]:
-        """Return what another leaf in the place of a leaf would do, best first."""
+    def replacements(self, draft: Draft, columns: Ints, places: Ints) -> Iterator[Proposal]:
+        """Yield what another leaf in the place of a leaf would do, best first."""
         return self._proposals(draft, places, columns, np.array([(REPLACE, 0.5)]), np.inf)
 
-    def _proposals(self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats, bound: float) -> list[Proposal]:
+    def _proposals(self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats, bound: float) -> Iterator[Proposal]:
         problem = self.problem
         data = problem.data(draft)
         truths = kernel.node_truths(draft.parameters, draft.shape, data, problem.knee)
@@ -243,16 +245,13 @@ class Screen:
             self.bins.places, problem.learned, self._spans, self._where, self._part, problem.low, problem.high,
             bound,
         )  # fmt: skip
-        order = np.argsort(found[..., 0], axis=None, kind="stable")
-        proposals = []
-        for flat in order[:2000]:
+        for flat in np.argsort(found[..., 0], axis=None, kind="stable"):
             n, c, k = np.unravel_index(flat, found.shape[:3])
             change, which, hole = found[n, c, k]
-            if which < 0.0:
-                continue
+            if which < 0.0:  # neither this nor what comes after is below the bound
+                return
             leaf = self._leaf(int(columns[c]), int(which), int(hole))
-            proposals.append(Proposal(float(change), int(nodes[n]), leaf, float(moves[k, 0]), float(moves[k, 1])))
-        return proposals
+            yield Proposal(float(change), int(nodes[n]), leaf, float(moves[k, 0]), float(moves[k, 1]))
 
     def _leaf(self, column: int, template: int, hole: int) -> Leaf:
         if not self.problem.learned[column]:
