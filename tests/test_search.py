@@ -10,14 +10,17 @@ from baconlogic.search import bins, drafts
 from baconlogic.search.growth import Grower
 from baconlogic.search.problem import Problem
 from baconlogic.search.refine import refine
-from baconlogic.search.screen import Screen
+from baconlogic.search.screen import SHORTLIST, Screen
 from baconlogic.search.sharpen import sharpen
 
 
 def problem(X, y, **rest):
     n = len(X)
-    fixed = np.ones(n, bool), np.arange(n), np.zeros(n, int), np.full(n, -1.0), np.full(n, 2.0)
-    return Problem(np.ascontiguousarray(X, float), np.asarray(y, float), np.full(len(y), 1 / len(y)), *fixed, **rest)
+    usual = {
+        "share": np.full(len(y), 1 / len(y)), "learned": np.ones(n, bool), "features": np.arange(n),
+        "direction": np.zeros(n, int), "low": np.full(n, -1.0), "high": np.full(n, 2.0),
+    }  # fmt: skip
+    return Problem(np.ascontiguousarray(X, float), np.asarray(y, float), **usual | rest)
 
 
 def noisy(rows=300, seed=0):
@@ -83,6 +86,18 @@ def test_screening_predicts_the_change_of_the_loss():
         assert loss(p, longer) - loss(p, draft) == pytest.approx(proposal.change, abs=0.03)
     assert best[0].leaf.column == 1
     assert best[0].leaf.slope < 0
+
+
+def test_of_a_wide_table_the_columns_that_matter_are_tried_by_all_gates():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3 * SHORTLIST, 500))
+    wide = problem(X, (X[0] > 0) & (X[200] < 0.5) | (X[250] > 1.5), low=np.full(len(X), 0.9))
+    _, draft = refine(wide, drafts.single(drafts.Leaf(0, 2.0, 0.0), 8.0, 0.5), 60)
+    screen, columns = Screen(wide), np.arange(len(X))
+    chosen = screen._worthwhile(draft, np.array([0]), columns)
+    assert len(chosen) == SHORTLIST
+    assert {200, 250} <= set(chosen)
+    assert next(screen.insertions(draft, columns)) == next(screen.insertions(draft, np.array([200])))
 
 
 def test_sharpening_finds_the_cut_between_neighbouring_values():

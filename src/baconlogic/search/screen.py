@@ -4,6 +4,7 @@ For a node of the draft, the loss of each row is tabulated as a function of that
 gates above the node have to be worked out again. A new gate turns z into F(z, v), with v the truth of the new leaf; so
 the change of the loss is known for each row at a few levels of v (`_changes`). Summed by a column's bins, it tells the
 effect of any criterion on that column: 100 sigmoids cost 32 places each, however many rows there are (`_best`).
+Of a wide table all columns are tried by two gates, and only the best of them by all (`Screen._worthwhile`).
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ GRID = 17  # truths of a node at which the loss is tabulated, evenly spaced
 _GRID = np.clip(np.linspace(0.0, 1.0, GRID), EDGE, 1.0 - EDGE)
 ANDNESS = (1.6, 1.0, 0.6, 0.4, 0.0, -0.6)
 WEIGHTS = (0.5, 0.8)  # of what is there already
+PROBES = np.array([(0.5, 1.0), (0.5, 0.0)])  # (weight, andness): a column that helps shows by an "and" or by an "or"
+SHORTLIST = 100  # columns that are tried by all gates
 REPLACE = -1.0  # as a weight: the new leaf takes the node's place
 _LEVELS = len(binning.LEVELS)
 _LOWEST, _STEP = float(binning.LEVELS[0]), float(binning.LEVELS[1] - binning.LEVELS[0])
@@ -230,21 +233,33 @@ class Screen:
     def insertions(self, draft: Draft, columns: Ints, *, forced: bool = False) -> Iterator[Proposal]:
         """Yield what a new leaf on one of the columns would do above each node, best first; `forced`: harm or good."""
         nodes = np.arange(2 * draft.leaves - 1)
+        if len(columns) > SHORTLIST:
+            columns = self._worthwhile(draft, nodes, columns)
         return self._proposals(draft, nodes, columns, self.moves(), np.inf if forced else 0.0)
+
+    def _worthwhile(self, draft: Draft, nodes: Ints, columns: Ints) -> Ints:
+        """Return the columns that come first above some node by some probe, whatever the bounds of andness."""
+        free = np.full(len(self.problem.X), -np.inf), np.full(len(self.problem.X), np.inf)
+        change = self._screened(draft, nodes, columns, PROBES, free, np.inf)[..., 0]
+        rank = change.argsort(axis=1, kind="stable").argsort(axis=1)
+        return np.sort(columns[rank.min(axis=(0, 2)).argsort(kind="stable")[:SHORTLIST]])
 
     def replacements(self, draft: Draft, columns: Ints, places: Ints) -> Iterator[Proposal]:
         """Yield what another leaf in the place of a leaf would do, best first."""
         return self._proposals(draft, places, columns, np.array([(REPLACE, 0.5)]), np.inf)
 
-    def _proposals(self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats, bound: float) -> Iterator[Proposal]:
-        problem = self.problem
-        data = problem.data(draft)
-        truths = kernel.node_truths(draft.parameters, draft.shape, data, problem.knee)
-        found = _screen(
-            nodes, moves, truths, draft.shape, draft.parts, problem.X, problem.y, problem.share, problem.knee, columns,
-            self.bins.places, problem.learned, self._spans, self._where, self._part, problem.low, problem.high,
-            bound,
+    def _screened(
+        self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats, bounds: tuple[Floats, Floats], bound: float
+    ) -> Floats:
+        p = self.problem
+        truths = kernel.node_truths(draft.parameters, draft.shape, p.data(draft), p.knee)
+        return _screen(
+            nodes, moves, truths, draft.shape, draft.parts, p.X, p.y, p.share, p.knee, columns, self.bins.places,
+            p.learned, self._spans, self._where, self._part, *bounds, bound,
         )  # fmt: skip
+
+    def _proposals(self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats, bound: float) -> Iterator[Proposal]:
+        found = self._screened(draft, nodes, columns, moves, (self.problem.low, self.problem.high), bound)
         for flat in np.argsort(found[..., 0], axis=None, kind="stable"):
             n, c, k = np.unravel_index(flat, found.shape[:3])
             change, which, hole = found[n, c, k]
