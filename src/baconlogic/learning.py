@@ -1,7 +1,7 @@
 """Learning one yes-or-no target: search on all rows and on folds, choose the size by held-out loss, calibrate.
 
-The folds are disjoint in what they show: rows that look alike are one row here (see `classifier`), so a tree is never
-scored on a case it has seen.
+The folds are disjoint in what they show: rows that look alike are one row here (see `rows`), so a tree is never scored
+on a case it has seen; only in tables too long for that may equal rows fall on both sides.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.model_selection import StratifiedKFold
 
-from baconlogic import kernel
 from baconlogic.search.peel import Peel
 from baconlogic.search.problem import Problem
 from baconlogic.search.protocol import Ask, Found, Scored
@@ -74,7 +73,6 @@ class Trained:
     found: Found
     held: Ints | None
     values: dict[int, Floats]
-    interrupted: bool
 
 
 def train(task: Task, rows: Ints, held: Ints | None) -> Trained:
@@ -92,25 +90,18 @@ def train(task: Task, rows: Ints, held: Ints | None) -> Trained:
     values = {}
     if held is not None:
         unseen = task.problem(held, rows)
-        values = {size: decision_values(unseen, scored.draft) for size, scored in found.best.items()}
-    return Trained(found, held, values, found.interrupted)
+        values = {size: unseen.decision_values(scored.draft) for size, scored in found.best.items()}
+    return Trained(found, held, values)
 
 
-def decision_values(problem: Problem, draft: Draft) -> Floats:
-    """Return steepness * (truth - threshold) of each row."""
-    truths = kernel.root_truths(draft.parameters, draft.shape, problem.data(draft), problem.knee)
-    steepness, threshold = draft.parts.link
-    return np.asarray(steepness * (truths - threshold))
-
-
-def sample(task: Task, most: int = MOST_ROWS) -> Ints:
+def sample(task: Task) -> Ints:
     """Return the rows to search on: all, or as many of each side as there are in proportion."""
-    if len(task.y) <= most:
+    if len(task.y) <= MOST_ROWS:
         return np.arange(len(task.y))
     rng = np.random.default_rng(task.seed)
     sides = [np.flatnonzero(task.y >= 0.5), np.flatnonzero(task.y < 0.5)]
     taken = [
-        rng.choice(side, max(min(len(side), 50), round(most * len(side) / len(task.y))), replace=False)
+        rng.choice(side, max(min(len(side), 50), round(MOST_ROWS * len(side) / len(task.y))), replace=False)
         for side in sides
     ]
     return np.sort(np.concatenate(taken))
@@ -168,10 +159,10 @@ def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: s
     parts = [_at_sizes(part, best) for part in parts]
     sizes = {}
     for size, scored in sorted(best.items()):
-        in_sample = cross_entropy(decision_values(everything, scored.draft), task.y, task.share)
+        in_sample = cross_entropy(everything.decision_values(scored.draft), task.y, task.share)
         sizes[size] = Sized(scored.draft, *_held_out(task, parts, size), in_sample)
     chosen = _choose(sizes, parts, task, simplicity)
-    if everything.rows > MOST_ROWS and not (whole.found.exact or whole.interrupted):
+    if everything.rows > MOST_ROWS and not (whole.found.exact or whole.found.interrupted):
         sizes[chosen] = replace(sizes[chosen], draft=_refined(everything, sizes[chosen].draft))
     factor, shift = _calibration(task, parts, chosen)
     base = base_loss(task.y, task.share)

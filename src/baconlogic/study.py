@@ -149,19 +149,19 @@ def _train(p: Plan, tasks: list[Task | None], live: list[int], progress: Progres
     timed = {i: replace(task, seconds=per_search) for i, task in enumerate(tasks) if task is not None}
     try:
         progress.expect(pieces)
-        for i, found in _side_by_side(p, timed, first):
-            wholes[i] = found
-            if progress.done(f"search {len(wholes)}") or found.interrupted:
-                return {i: (wholes[i], parts[i]) for i in wholes}, found.interrupted
+        for i, trained in _side_by_side(p, timed, first):
+            wholes[i] = trained
+            if progress.done(f"search {len(wholes)}") or trained.found.interrupted:
+                return {i: (wholes[i], parts[i]) for i in wholes}, trained.found.interrupted
         validated = [i for i in wholes if checked and not wholes[i].found.certain and not _over(p)]
         later = [(i, kept, held) for i in validated for kept, held in learning.folds(timed[i], rows[i])]
         for i in validated:
             if wholes[i].found.exact:  # where a chain explains all, the folds need not grow
                 timed[i] = replace(timed[i], search=Peel())
-        for i, found in _side_by_side(p, timed, later):
-            parts[i].append(found)
-            if progress.done("validation") or found.interrupted or _over(p):
-                return {i: (wholes[i], parts[i]) for i in wholes}, found.interrupted
+        for i, trained in _side_by_side(p, timed, later):
+            parts[i].append(trained)
+            if progress.done("validation") or trained.found.interrupted or _over(p):
+                return {i: (wholes[i], parts[i]) for i in wholes}, trained.found.interrupted
     except KeyboardInterrupt:
         for task in timed.values():
             task.halted[0] = True

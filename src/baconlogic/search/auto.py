@@ -23,15 +23,12 @@ BEYOND_DOUBT = "exact: a chain this short that fits this many rows is hardly a c
 
 
 class Auto:
-    """Peel, then grow from nothing and from what was peeled."""
-
-    def __init__(self, growth: Growth | None = None) -> None:
-        self.growth = growth or Growth()
+    """Peel, then grow from nothing; the best of both by size."""
 
     def find(self, problem: Problem, ask: Ask) -> Found:
         """Return the best trees by size of both searches."""
         if ask.start is not None:
-            return self.growth.find(problem, ask)
+            return Growth().find(problem, ask)
         if _complete(problem):
             chain, peeled = Peel().chain(problem, ask, by_majority=True)
             if chain.exact and _covers(problem, chain) and _excess(problem, peeled) <= problem.rows / problem.cases:
@@ -39,7 +36,7 @@ class Auto:
         chain, peeled = Peel().chain(problem, ask)
         if chain.exact and _covers(problem, chain) and _doubt(problem, chain) < DOUBT:
             return peeled._replace(ended=BEYOND_DOUBT, exact=True)
-        grown = self.growth.find(problem, ask)
+        grown = Growth().find(problem, ask)
         best = dict(grown.best)
         for size, scored in peeled.best.items():
             if _covers(problem, chain) and (size not in best or scored.loss < best[size].loss):

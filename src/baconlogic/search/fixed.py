@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import minimize
 
-from baconlogic import kernel
 from baconlogic.search import drafts
 from baconlogic.search.protocol import Found, Scored
 from baconlogic.search.refine import refine
@@ -28,7 +27,7 @@ class Refine:
     """Learn all parameters of a given tree."""
 
     def find(self, problem: Problem, ask: Ask) -> Found:
-        """Refine the start, from itself and from a few gates of other kinds, and keep the best."""
+        """Refine the start."""
         if ask.start is None:
             raise ValueError("there is no tree to refine; give init=Tree.parse(...) or order=[...]")
         best = Scored(*refine(problem, ask.start, STEPS))
@@ -48,7 +47,7 @@ class Calibrate:
 
 def fit_link(problem: Problem, draft: Draft) -> tuple[float, Draft]:
     """Return the draft with the steepness and threshold of the lowest loss."""
-    truths = kernel.root_truths(draft.parameters, draft.shape, problem.data(draft), problem.knee)
+    truths = problem.truths(draft)
     strength = problem.penalty / problem.cases
 
     def loss(free: Floats) -> tuple[float, Floats]:

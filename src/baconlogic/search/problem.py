@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from baconlogic import gcd
-from baconlogic.kernel import Data, Settings
+from baconlogic.kernel import Data, Settings, root_truths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +29,7 @@ class Problem:
     """
 
     X: Floats  # (columns, rows)
-    y: Floats  # (rows,), 0 or 1
+    y: Floats  # (rows,), in [0, 1]
     share: Floats  # (rows,), sum 1
     learned: Bools  # (columns,)
     features: Ints  # (columns,): which feature each column shows
@@ -59,14 +59,6 @@ class Problem:
         """The share of positive rows, kept off 0 and 1."""
         return float(np.clip(self.share @ self.y, 1e-6, 1.0 - 1e-6))
 
-    def at(self, rows: Ints) -> Self:
-        """Return the problem on some of its rows."""
-        share = self.share[rows]
-        total = share.sum()
-        fair = share / total if total > 0.0 else np.full(len(share), 1.0 / max(len(share), 1))
-        X = np.ascontiguousarray(self.X[:, rows])
-        return replace(self, X=X, y=self.y[rows], share=fair, weight=self.cases * total)
-
     def crisp(self) -> Self:
         """Return the problem with every y 0 or 1: a row that is both is two rows, each with its part of the weight."""
         if np.isin(self.y, (0.0, 1.0)).all():
@@ -81,6 +73,15 @@ class Problem:
     def data(self, draft: Draft) -> Data:
         """Return what the kernel needs to know of the rows."""
         return Data(draft.columns, self.learned[draft.columns], self.X, self.y, self.share)
+
+    def truths(self, draft: Draft) -> Floats:
+        """Return what a draft says of each row."""
+        return root_truths(draft.parameters, draft.shape, self.data(draft), self.knee)
+
+    def decision_values(self, draft: Draft) -> Floats:
+        """Return steepness * (truth - threshold) of each row."""
+        steepness, threshold = draft.parts.link
+        return np.asarray(steepness * (self.truths(draft) - threshold))
 
     @property
     def settings(self) -> Settings:

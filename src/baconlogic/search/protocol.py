@@ -27,7 +27,6 @@ class Ask(NamedTuple):
     going: Callable[[], bool]
     jobs: int | None = None  # for a search that does many things at once
     deadline: float | None = None  # of time.monotonic()
-    progress: Callable[[str], None] | None = None
 
 
 class Found(NamedTuple):

@@ -65,7 +65,5 @@ def _ends(problem: Problem, draft: Draft, place: int) -> Floats:
 
 
 def _loss(problem: Problem, draft: Draft) -> float:
-    truths = kernel.root_truths(draft.parameters, draft.shape, problem.data(draft), problem.knee)
-    steepness, threshold = draft.parts.link
-    u = steepness * (truths - threshold)
+    u = problem.decision_values(draft)
     return float(problem.share @ (np.logaddexp(0.0, u) - problem.y * u))

@@ -286,8 +286,8 @@ def _linked(problem: Problem, draft: Draft) -> Scored:
 
 
 def _right(problem: Problem, draft: Draft) -> float:
-    truths = kernel.root_truths(draft.parameters, draft.shape, problem.data(draft), problem.knee)
-    return float(problem.share @ np.where(truths > draft.parts.link[1], problem.y, 1.0 - problem.y))
+    """Return the share of cases that a draft gets right."""
+    return float(problem.share @ np.where(problem.truths(draft) > draft.parts.link[1], problem.y, 1.0 - problem.y))
 
 
 _RANGES = {
