@@ -29,7 +29,8 @@ def fit(X=X, y=Y, **rest):
 @pytest.mark.parametrize("search", ["auto", "growth", "peel", Sinkhorn(acceptance_threshold=1.0)])
 @pytest.mark.parametrize("budget", [0.001, 0.5])
 def test_a_time_budget_is_kept_and_the_result_is_fitted(search, budget):
-    fit(search="growth")  # whatever has to be compiled
+    for warm in ("growth", search):  # whatever has to be compiled
+        fit(search=warm, max_leaves=None, time_budget=0.5)
     rng = np.random.default_rng(1)
     wide = rng.normal(size=(300, 40))
     y = wide[:, :5].sum(axis=1) + rng.normal(size=300) > 0.0
