@@ -152,6 +152,11 @@ def base_loss(y: Floats, share: Floats) -> float:
     return -rate * math.log(rate) - (1.0 - rate) * math.log(1.0 - rate)
 
 
+def flat_link(rate: float) -> tuple[float, float]:
+    """Return the link that answers this rate, nearly whatever the truth."""
+    return FLATTEST, 0.5 - math.log(rate / (1.0 - rate)) / FLATTEST
+
+
 def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: str) -> Learned:
     """Choose a size by what the folds say of it, refine on all rows, and calibrate on the rows held out."""
     everything = task.problem(np.arange(len(task.y)))
@@ -170,8 +175,7 @@ def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: s
     steepness, threshold = sizes[chosen].draft.parts.link
     link = calibrated(steepness, threshold, factor, shift)
     if not logic:
-        rate = everything.base_rate
-        link = FLATTEST, 0.5 - math.log(rate / (1.0 - rate)) / FLATTEST
+        link = flat_link(everything.base_rate)
     return Learned(sizes, chosen, link, (factor, shift), base, logic, whole.found.ended)
 
 
@@ -199,28 +203,21 @@ def calibrated(steepness: float, threshold: float, factor: float, shift: float) 
     return steepness * factor, threshold - shift / (steepness * factor)
 
 
-def _losses(task: Task, parts: Sequence[Trained], size: int) -> list[float]:
-    """Return the held-out loss of each fold, of calibrated probabilities: a tree must not pay for being too sure."""
-    factor, shift = _calibration(task, parts, size)
-    return [
-        cross_entropy(factor * part.values[size] + shift, task.y[part.held], task.share[part.held])
-        for part in parts
-        if size in part.values
-    ]
-
-
 def _held_out(task: Task, parts: Sequence[Trained], size: int) -> tuple[float, float, float]:
-    """Return the mean held-out loss over folds, its standard error, and the accuracy."""
-    losses = _losses(task, parts, size)
+    """Return the mean held-out loss over folds, its standard error, and the accuracy.
+
+    Probabilities are calibrated first: a tree must not pay for being too sure.
+    """
+    factor, shift = _calibration(task, parts, size)
+    losses, right, total = [], 0.0, 0.0
+    for part in parts:
+        if size in part.values:
+            values, y, share = factor * part.values[size] + shift, task.y[part.held], task.share[part.held]
+            losses.append(cross_entropy(values, y, share))
+            right += float(share @ np.where(values > 0.0, y, 1.0 - y))
+            total += float(share.sum())
     if len(losses) < 2:
         return math.nan, math.nan, math.nan
-    factor, shift = _calibration(task, parts, size)
-    right = total = 0.0
-    for part in parts:
-        if size in part.values and part.held is not None:
-            y, share = task.y[part.held], task.share[part.held]
-            right += float(share @ np.where(factor * part.values[size] + shift > 0.0, y, 1.0 - y))
-            total += float(share.sum())
     return float(np.mean(losses)), float(np.std(losses, ddof=1) / math.sqrt(len(losses))), right / total
 
 
@@ -229,7 +226,7 @@ def _choose(sizes: dict[int, Sized], parts: Sequence[Trained], task: Task, simpl
     measured = {
         size: s.loss
         for size, s in sizes.items()
-        if not math.isnan(s.loss) and len(_losses(task, parts, size)) == len(parts)
+        if not math.isnan(s.loss) and all(size in part.values for part in parts)
     }
     if not measured:  # too few rows to hold some out: what each leaf must gain is that of Akaike's criterion
         return min(sizes, key=lambda size: (sizes[size].in_sample + 5.0 * size / task.weight, size))
