@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from baconlogic.decision import Decision, Link
     from baconlogic.tree import Tree
 
@@ -64,21 +66,28 @@ class Outcome:
     interrupted: bool = False
 
 
+def tree_provenance(history: History, path: Sequence[PathEntry]) -> dict[str, Any]:
+    """Return what a file says of where a tree comes from; None stands for what was not measured."""
+    accuracy = next((entry.accuracy for entry in path if entry.leaves == history.leaves), math.nan)
+    return {
+        "search": history.search, "stopped": history.stopped, "leaves": history.leaves, "logic": history.logic,
+        "held_out_log_loss": _known(history.loss), "base_rate_log_loss": _known(history.base_loss),
+        "held_out_accuracy": _known(accuracy),
+    }  # fmt: skip
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
 def with_entry(decision: Decision, paths: Any, histories: Any, place: int, entry: PathEntry) -> Outcome:
     """Return the outcome with another entry of the path in one place."""
     trees, links = list(decision.trees), list(decision.links)
     trees[place], links[place] = entry.tree, entry.link
     changed = list(histories)
-    changed[place] = replace(histories[place], leaves=entry.leaves, loss=entry.loss)
-    said = [dict(tree) for tree in decision.provenance["trees"]]
-    said[place] |= {
-        "leaves": entry.leaves, "held_out_log_loss": plain(entry.loss), "held_out_accuracy": plain(entry.accuracy),
-    }  # fmt: skip
+    logic = not entry.loss >= histories[place].base_loss  # also where it could not be measured
+    changed[place] = replace(histories[place], leaves=entry.leaves, loss=entry.loss, logic=logic)
+    said = [tree_provenance(history, path) for history, path in zip(changed, paths, strict=True)]
     provenance = {**decision.provenance, "trees": said}
     other = replace(decision, trees=tuple(trees), links=tuple(links), provenance=provenance)
     return Outcome(other, tuple(paths), tuple(changed))
-
-
-def plain(value: float) -> float | None:
-    """Return a score as a file holds it: None where it was not measured."""
-    return None if math.isnan(value) else float(value)

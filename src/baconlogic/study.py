@@ -17,7 +17,7 @@ from baconlogic.decision import Decision, Feature, Link
 from baconlogic.encoding import CATEGORY, Encoding, Source
 from baconlogic.learning import Learned, Task
 from baconlogic.nodes import Leaf
-from baconlogic.outcome import History, Outcome, PathEntry, plain
+from baconlogic.outcome import History, Outcome, PathEntry, tree_provenance
 from baconlogic.search.fixed import ranked
 from baconlogic.search.peel import Peel
 from baconlogic.search.problem import Problem
@@ -210,6 +210,7 @@ def _result(
             [],
             History(label, p.name, why, 1, logic=False, loss=math.nan, base_loss=loss, seconds=seconds),
         )
+    task.encoding.table(task.y, task.share * task.weight)  # the places of categories, from all rows
     entries = []
     for size, sized in learned.sizes.items():
         tree = _tree(p, task, sized.draft)
@@ -229,7 +230,6 @@ def _tree(p: Plan, task: Task, draft: Draft) -> Tree:
     """Return a draft as a tree; 0/1 columns are read as they are where that costs nothing."""
     if p.name == "calibrate" and p.wishes.init is not None:
         return p.wishes.init
-    task.encoding.table(task.y, task.share * task.weight)  # the places of categories, from all rows
     plain = Tree(task.encoding.tree(draft, p.aggregator.name))
     crisp = Tree(task.encoding.tree(draft, p.aggregator.name, crisp=True))
     if crisp == plain:
@@ -254,21 +254,13 @@ def _constant(p: Plan, counts: Floats, target: int) -> tuple[Tree, Link]:
     value = 0 if column.kind != CATEGORY else column.categories[0] if column.categories else ""
     criterion = Table([(value, 0.5)], other=0.5, missing=0.5)
     rate = float(np.clip(counts[:, target].sum() / counts.sum(), 1e-9, 1.0 - 1e-9))
-    steepness = learning.FLATTEST
-    return Tree(Leaf(column.name, criterion)), Link(steepness, 0.5 - math.log(rate / (1.0 - rate)) / steepness)
+    return Tree(Leaf(column.name, criterion)), Link(*learning.flat_link(rate))
 
 
 def _provenance(
     p: Plan, counts: Floats, histories: Sequence[History], paths: Sequence[list[PathEntry]]
 ) -> dict[str, Any]:
-    trees = [
-        {
-            "search": h.search, "stopped": h.stopped, "leaves": h.leaves, "logic": h.logic,
-            "held_out_log_loss": plain(h.loss), "base_rate_log_loss": plain(h.base_loss),
-            "held_out_accuracy": plain(next((e.accuracy for e in path if e.leaves == h.leaves), math.nan)),
-        }
-        for h, path in zip(histories, paths, strict=True)
-    ]  # fmt: skip
+    trees = [tree_provenance(history, path) for history, path in zip(histories, paths, strict=True)]
     return {
         "baconlogic": version("baconlogic"), "numpy": np.__version__, "cases": float(counts.sum()),
         "distinct_rows": len(counts), "columns": len(p.columns), "seed": p.seed, "trees": trees,
