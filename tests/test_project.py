@@ -52,7 +52,7 @@ LAYERS = {
     "starts": {"criteria", "encoding", "gcd", "kernel", "nodes", "search/drafts", "tree"},
     "wishes": {"gcd", "nodes", "tree"},
     "outcome": {"decision", "tree"},
-    "search/fixed": {"kernel", "search/drafts", "search/problem", "search/protocol", "search/refine"},
+    "search/fixed": {"loops", "search/drafts", "search/problem", "search/protocol", "search/refine"},
     "search/sharpen": {"kernel", "loops", "search/drafts", "search/problem", "search/refine", "search/screen"},
     "search/growth": {
         "search/drafts",

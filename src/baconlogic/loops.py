@@ -24,7 +24,8 @@ EPS = gcd.EPS
 TINY = 1e-300  # a guard against log(0) and division by 0
 SMALLEST = 2.3e-308  # about the smallest normal number
 FARTHEST = 1e100  # a leaf's slope times distance stays below, so that no sum overflows
-MISSING = 1e60  # stands for a missing raw value, as does anything above half of it: compiled code cannot see NaN
+MISSING = 1e60  # stands for a missing raw value: compiled code cannot see NaN
+KNOWN_BELOW = 0.5 * MISSING  # what is not below is missing
 
 # The numbers of one gate: its weight, (mean, product, power) and their slopes in andness, and three flags: whether it
 # is a disjunction, whether its parent is of the same side, whether it is hard (all product).
@@ -53,7 +54,7 @@ def leaf_forward(raw: Floats, slope: float, centre: float, missing: float, work:
     x, c, logs = work.x[node], work.c[node], work.logs[node]
     for i in range(raw.size):
         known = min(max(slope * (raw[i] - centre), -FARTHEST), FARTHEST)
-        u = known if raw[i] < 0.5 * MISSING else missing
+        u = known if raw[i] < KNOWN_BELOW else missing
         e = exp(-abs(u))
         large = 1.0 / (1.0 + e)
         small = e * large
@@ -80,7 +81,7 @@ def leaf_backward(raw: Floats, slope: float, centre: float, work: Work, node: in
     to_slope, to_centre, to_missing = 0.0, 0.0, 0.0
     for i in range(raw.size):
         step = d[i] * c[i]
-        known = step if raw[i] < 0.5 * MISSING else 0.0
+        known = step if raw[i] < KNOWN_BELOW else 0.0
         to_slope += known * (raw[i] - centre)
         to_centre += known
         to_missing += step - known

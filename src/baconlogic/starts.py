@@ -18,7 +18,7 @@ from baconlogic.encoding import Source
 from baconlogic.kernel import Shape
 from baconlogic.nodes import Gate, Leaf, Not, flatten
 from baconlogic.search import drafts
-from baconlogic.search.drafts import Draft
+from baconlogic.search.drafts import STEEPNESS, THRESHOLD, Draft
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from baconlogic.nodes import Node
     from baconlogic.tree import Tree
 
-STEEPNESS, THRESHOLD = 8.0, 0.5  # of the link, to start from
 CRISP = 7.0  # slope of a 0/1 column
-HARD = math.sqrt(2.4) - 1.0  # the least power of a hard gate of two inputs, that of andness 3/4
+HARD = gcd.gcd.coefficients(gcd.HARD).power  # the least power of a hard gate of two inputs
 
 
 def fixed_sources(tree: Tree, columns: Sequence[Column]) -> list[Source]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baconlogic.loops import MISSING
+from baconlogic.loops import KNOWN_BELOW
 from baconlogic.search.growth import Growth
 from baconlogic.search.peel import Peel
 from baconlogic.search.protocol import Found
@@ -64,7 +64,7 @@ def _complete(problem: Problem) -> bool:
         possible *= len(np.unique(column))
         if possible > problem.rows:
             return False
-    return not (problem.X > MISSING / 2).any() and possible == len(np.unique(problem.X.T, axis=0))
+    return not (problem.X >= KNOWN_BELOW).any() and possible == len(np.unique(problem.X.T, axis=0))
 
 
 def _doubt(problem: Problem, chain: Chain) -> float:

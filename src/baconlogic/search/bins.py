@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from baconlogic.loops import MISSING
+from baconlogic.loops import KNOWN_BELOW
 from baconlogic.search.drafts import Leaf
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def bins(X: Floats) -> Bins:
     """Put each column's values into bins of about as many rows; equal values share one."""
     index, borders = np.empty(X.shape, np.uint8), np.empty((len(X), COUNT + 1))
     for column, values in enumerate(X):
-        known = values < MISSING / 2
+        known = values < KNOWN_BELOW
         distinct, place, count = np.unique(values[known], return_inverse=True, return_counts=True)
         middle = np.cumsum(count) - count / 2.0
         bin_of = np.minimum((COUNT * middle / max(count.sum(), 1)).astype(np.int64), COUNT - 1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from baconlogic.compiling import compiled
-from baconlogic.loops import MISSING
+from baconlogic.loops import KNOWN_BELOW
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,7 +94,7 @@ def scan(
         if not allowed[j].any():
             continue
         known, total, total_ones, ones_above = rows, all_weight, all_ones, count_ones
-        while known and X[j, order[j, known - 1]] >= MISSING / 2:
+        while known and X[j, order[j, known - 1]] >= KNOWN_BELOW:
             known -= 1
             r = order[j, known]
             total -= weight[r]

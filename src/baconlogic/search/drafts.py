@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+STEEPNESS, THRESHOLD = 8.0, 0.5  # of a link to start from
+
+
 class Leaf(NamedTuple):
     """A leaf to put into a draft: what it reads and its criterion's parameters, in the units of the column."""
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import minimize
 
+from baconlogic.loops import KNOWN_BELOW
 from baconlogic.search import drafts
+from baconlogic.search.drafts import STEEPNESS, THRESHOLD
 from baconlogic.search.protocol import Found, Scored
-from baconlogic.search.refine import refine
+from baconlogic.search.refine import STEEPNESSES, THRESHOLDS, refine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,18 +50,18 @@ class Calibrate:
 def fit_link(problem: Problem, draft: Draft) -> tuple[float, Draft]:
     """Return the draft with the steepness and threshold of the lowest loss."""
     truths = problem.truths(draft)
-    strength = problem.penalty / problem.cases
+    strength, usual = problem.penalty / problem.cases, np.array([np.log(STEEPNESS), THRESHOLD])
 
     def loss(free: Floats) -> tuple[float, Floats]:
         steepness, threshold = np.exp(free[0]), free[1]
         u = steepness * (truths - threshold)
         step = problem.share * (1.0 / (1.0 + np.exp(-np.clip(u, -500.0, 500.0))) - problem.y)
-        away = free - np.array([np.log(8.0), 0.5])
+        away = free - usual
         total = problem.share @ (np.logaddexp(0.0, u) - problem.y * u) + 0.5 * strength * (away @ away)
         return float(total), np.array([step @ u, -steepness * step.sum()]) + strength * away
 
-    bounds = [(np.log(0.5), np.log(200.0)), (-1.0, 2.0)]
-    found = minimize(loss, np.array([np.log(8.0), float(truths.mean())]), jac=True, method="L-BFGS-B", bounds=bounds)
+    start, bounds = np.array([usual[0], float(truths.mean())]), [np.log(STEEPNESSES), THRESHOLDS]
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
     values = draft.parameters.copy()
     values[-2:] = np.exp(found.x[0]), found.x[1]
     return float(found.fun), draft._replace(parameters=values)
@@ -70,20 +72,24 @@ def ranked(problem: Problem, choices: list[list[int]]) -> Draft:
     leaves = [_leaf(problem, columns) for columns in reversed(choices)]
     n = len(leaves) - 1
     low, high = problem.andness
-    return drafts.chain(leaves, np.full(n, 0.5), np.full(n, min(max(0.5, low), high)), 8.0, 0.5)
+    return drafts.chain(leaves, np.full(n, 0.5), np.full(n, min(max(0.5, low), high)), STEEPNESS, THRESHOLD)
 
 
 def _leaf(problem: Problem, columns: list[int]) -> drafts.Leaf:
-    """Return a leaf on the column, and in the direction, that goes with the target."""
-    best = max(columns, key=lambda column: covariance(problem, column))
-    sign = float(problem.direction[best]) or (1.0 if covariance(problem, best) >= 0.0 else -1.0)
-    return drafts.Leaf(best, 2.0 * sign, 0.0)
+    column, sign = agreeing(problem, columns)
+    return drafts.Leaf(column, 2.0 * sign, 0.0)
 
 
-def covariance(problem: Problem, column: int) -> float:
-    """Return the weighted covariance of a column, by sign of its distance from the middle, with the target."""
+def agreeing(problem: Problem, columns: list[int]) -> tuple[int, float]:
+    """Return the column that goes best with the target, and its sign: as asked, or as goes with the target."""
+    column = max(columns, key=lambda column: _covariance(problem, column))
+    return column, float(problem.direction[column]) or (1.0 if _covariance(problem, column) >= 0.0 else -1.0)
+
+
+def _covariance(problem: Problem, column: int) -> float:
+    """Return the weighted covariance of a column, held within 3 spreads of its middle, with the target."""
     x = problem.X[column]
-    known = x < 1e50
+    known = x < KNOWN_BELOW
     share = problem.share * known
     total = share.sum()
     if total <= 0.0:

@@ -109,8 +109,8 @@ class Grower:
 
     def _first(self) -> Scored | None:
         rate = self.problem.base_rate
-        threshold = 0.5 - np.log(rate / (1.0 - rate)) / 8.0
-        blank = drafts.single(drafts.Leaf(0, 1.0, 0.0), 8.0, float(np.clip(threshold, 0.0, 1.0)))
+        threshold = drafts.THRESHOLD - np.log(rate / (1.0 - rate)) / drafts.STEEPNESS
+        blank = drafts.single(drafts.Leaf(0, 1.0, 0.0), drafts.STEEPNESS, float(np.clip(threshold, 0.0, 1.0)))
         proposals = self.screen.replacements(blank, self._columns(blank, 0), np.array([0]))
         return self._choose(blank, proposals)
 

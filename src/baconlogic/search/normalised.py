@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from baconlogic.loops import MISSING
+from baconlogic.loops import KNOWN_BELOW
 from baconlogic.search.drafts import Leaf
-from baconlogic.search.fixed import covariance
+from baconlogic.search.fixed import agreeing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,14 +33,13 @@ def normalised(problem: Problem) -> Normalised:
     leaves, truths = [], []
     for feature in dict.fromkeys(problem.features.tolist()):
         columns = np.flatnonzero(problem.features == feature)
-        column = max(columns.tolist(), key=lambda j: covariance(problem, j))
+        column, sign = agreeing(problem, columns.tolist())
         x = problem.X[column]
         if not problem.learned[column]:
             leaves.append(Leaf(column, 1.0, 0.0))
             truths.append(x)
             continue
-        sign = float(problem.direction[column]) or (1.0 if covariance(problem, column) >= 0.0 else -1.0)
-        missing = x > MISSING / 2
+        missing = x >= KNOWN_BELOW
         if np.isin(x[~missing], (-1.0, 1.0)).all():
             leaves.append(Leaf(column, sign * CRISP, 0.0))
             truths.append(np.where(missing, 0.5, sign * x > 0.0))

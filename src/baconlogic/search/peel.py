@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from baconlogic.loops import MISSING
+from baconlogic.loops import KNOWN_BELOW
 from baconlogic.search import cuts, drafts
 from baconlogic.search.cuts import JOINS, TIED
 from baconlogic.search.drafts import Leaf
@@ -58,7 +58,7 @@ class Step(NamedTuple):
     def holds(self, X: Floats) -> Bools:
         """Return which rows of (columns, rows) are in the set; a missing value is in none."""
         x = X[self.column]
-        return np.asarray((x > self.cut) & (x < MISSING / 2) if self.side > 0 else x <= self.cut)
+        return np.asarray((x > self.cut) & (x < KNOWN_BELOW) if self.side > 0 else x <= self.cut)
 
     @property
     def rising(self) -> bool:
@@ -185,7 +185,7 @@ class _Peeling:
             return None
         column = int(found.argmax())
         rows = self.order[column]
-        rows = rows[t.X[column, rows] < MISSING / 2]
+        rows = rows[t.X[column, rows] < KNOWN_BELOW]
         k, side = abs(int(place[column])), -1 if place[column] > 0 else 1
         inside = rows[:k] if side < 0 else rows[k:]
         ones = float(t.weight[inside] @ t.y[inside])
@@ -259,7 +259,7 @@ def _draft(problem: Problem, steps: list[Step], rest: int) -> Draft:
     for step in reversed(steps):
         sign = 1.0 if step.rising else -1.0
         neutral = -ends if step.label else ends  # a missing value settles nothing
-        holes = (problem.X[step.column] >= MISSING / 2).any()
+        holes = (problem.X[step.column] >= KNOWN_BELOW).any()
         leaves.append(Leaf(step.column, sign * ends / step.reach, step.cut, neutral if holes else 0.0))
     andness = np.array([JOINS[step.label] for step in reversed(steps[:-1])])
     return drafts.chain(leaves, np.full(len(andness), 0.5), andness, STEEPNESS, 0.5)

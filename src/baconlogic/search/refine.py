@@ -21,7 +21,7 @@ import numpy as np
 
 from baconlogic import gcd, kernel, loops
 from baconlogic.compiling import compiled
-from baconlogic.search.drafts import Draft
+from baconlogic.search.drafts import STEEPNESS, THRESHOLD, Draft
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 LINEAR, EXPONENTIAL, BOUNDED = 0, 1, 2
 STEEPEST = 1e4  # of a slope, on the robust scale
 LEAST_WEIGHT = 0.02
-USUAL = ((log(2), 0.22), (0.0, 0.63), (0.0, 0.63), (0.0, 0.63), (0.0, 0.63), (log(8), 0.32), (0.5, 0.32))
+STEEPNESSES, THRESHOLDS = (0.5, 200.0), (-1.0, 2.0)  # the bounds of a link
+USUAL = (  # and spread, of the free numbers: slope, centre, missing, weight, andness, steepness, threshold
+    (log(2), 0.22), (0.0, 0.63), (0.0, 0.63), (0.0, 0.63), (0.0, 0.63), (log(STEEPNESS), 0.32), (THRESHOLD, 0.32),
+)  # fmt: skip
 LINK_REACH = 4.0
 USUAL_CURVATURE = 0.1  # of the loss in a free number; where BFGS starts from
 SHORT = gcd.SHORT_OF_DRASTIC
@@ -66,7 +69,9 @@ def freedom(problem: Problem, draft: Draft) -> Freedom:
 
     kind = along(EXPONENTIAL, LINEAR, LINEAR, BOUNDED, BOUNDED, EXPONENTIAL, LINEAR).astype(np.int64)
     sign = np.r_[np.where(draft.parts.slope < 0.0, -1.0, 1.0), np.ones(4 * m)]
-    lows, highs = along(log(0.05), 0, -6, LEAST_WEIGHT, 0, log(0.5), -1), along(log(STEEPEST), 0, 6, 0, 0, log(200), 2)
+    (flat, steep), (lowest, highest) = STEEPNESSES, THRESHOLDS
+    lows = along(log(0.05), 0, -6, LEAST_WEIGHT, 0, log(flat), lowest)
+    highs = along(log(STEEPEST), 0, 6, 0, 0, log(steep), highest)
     lows[m : 2 * m], highs[m : 2 * m] = np.array(centres).T
     lows[3 * m + n : -2], highs[3 * m + n : -2] = low, high
     highs[3 * m : 3 * m + n] = 0.5 if problem.ranked else 1.0 - LEAST_WEIGHT
@@ -89,7 +94,7 @@ def gate_bounds(problem: Problem, draft: Draft) -> tuple[Floats, Floats]:
 
 
 def _range(values: Floats) -> tuple[float, float]:
-    known = values[values < loops.MISSING / 2]
+    known = values[values < loops.KNOWN_BELOW]
     return (float(known.min()), float(known.max())) if known.size else (-1.0, 1.0)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baconlogic import kernel
-from baconlogic.loops import MISSING
+from baconlogic.loops import KNOWN_BELOW
 from baconlogic.search import screen
 from baconlogic.search.drafts import Draft, Leaf, replace
 from baconlogic.search.refine import STEEPEST
@@ -36,7 +36,7 @@ def sharpen(problem: Problem, draft: Draft) -> Draft:
 
 def _cut(problem: Problem, draft: Draft, place: int) -> Draft:
     p, x = draft.parts, problem.X[draft.columns[place]]
-    known = np.flatnonzero(x < MISSING / 2)
+    known = np.flatnonzero(x < KNOWN_BELOW)
     rows = known[np.argsort(x[known], kind="stable")]
     values = x[rows]
     between = np.flatnonzero(values[1:] > values[:-1]) + 1  # cuts: how many values lie below

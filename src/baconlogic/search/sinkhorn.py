@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from baconlogic import gcd, kernel
 from baconlogic.search import annealing
 from baconlogic.search.attempt import Attempt, Record, Run
-from baconlogic.search.drafts import Draft, Leaf
+from baconlogic.search.drafts import STEEPNESS, THRESHOLD, Draft, Leaf
 from baconlogic.search.fixed import fit_link
 from baconlogic.search.normalised import normalised
 from baconlogic.search.protocol import Ask, Found, Scored
@@ -269,7 +269,7 @@ def _finish(problem: Problem, attempt: Attempt, leaves: list[Leaf]) -> Scored:
     """Return the attempt as a draft with its link fitted; refined, with learned criteria, where that helps."""
     gates = kernel.parts(attempt.parameters)
     criteria = (np.array(part) for part in list(zip(*leaves, strict=True))[1:])
-    values = np.concatenate([*criteria, gates.weight, gates.andness, [8.0, 0.5]])
+    values = np.concatenate([*criteria, gates.weight, gates.andness, [STEEPNESS, THRESHOLD]])
     draft = Draft(attempt.shape, np.array([leaf.column for leaf in leaves]), values)
     found = [_linked(problem, draft)]
     if attempt.accuracy < 1.0 - 1e-12:
