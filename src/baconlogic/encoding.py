@@ -52,21 +52,24 @@ class Column:
     categories: tuple[Any, ...] = ()
 
     @property
+    def known(self) -> NDArray[Any]:
+        """The values that are not missing."""
+        return self.values[self.values >= 0 if self.kind == CATEGORY else ~np.isnan(self.values)]
+
+    @property
     def holes(self) -> bool:
         """Whether values are missing."""
-        return bool(np.isnan(self.values).any() if self.kind != CATEGORY else (self.values < 0).any())
+        return len(self.known) < len(self.values)
 
     @property
     def constant(self) -> bool:
         """Whether it has at most one value and none missing, so that nothing can be learned from it."""
-        known = self.values[~np.isnan(self.values)] if self.kind != CATEGORY else self.values[self.values >= 0]
-        return known.size == 0 or (not self.holes and self.single)
+        return self.known.size == 0 or (not self.holes and self.single)
 
     @property
     def single(self) -> bool:
         """Whether all values that are not missing are the same."""
-        known = self.values[~np.isnan(self.values)] if self.kind != CATEGORY else self.values[self.values >= 0]
-        return bool((known == known[:1]).all())
+        return bool((self.known == self.known[:1]).all())
 
 
 def read(table: Columns, weight: Floats) -> list[Column]:
@@ -100,6 +103,7 @@ def _robust(values: Floats, share: Floats) -> tuple[float, float]:
     values, total = values[order], np.cumsum(share[order])
     marks = np.array([0.05, 0.25, 0.5, 0.75, 0.95]) * total[-1]
     low, start, middle, end, high = values[np.minimum(np.searchsorted(total, marks), len(values) - 1)]
+    # the quartiles, the outer twentieths and the range of a normal column lie 1.349, 3.29 and about 4 deviations apart
     for spread in ((end - start) / 1.349, (high - low) / 3.29, (values[-1] - values[0]) / 4.0):
         if spread > 1e-12 * max(abs(middle), 1e-290):
             return float(middle), float(spread)

@@ -63,8 +63,8 @@ def check_complete(tree: Tree, columns: Sequence[Column]) -> None:
 
 def _learnable(leaf: Leaf, column: Column) -> bool:
     if isinstance(leaf.criterion, Given):
-        known = column.values[~np.isnan(column.values)] if column.kind != encoded.CATEGORY else None
-        return column.kind == encoded.TRUTH or known is None or bool(((known < 0.0) | (known > 1.0)).any())
+        truths = (column.known >= 0.0) & (column.known <= 1.0)
+        return column.kind != encoded.NUMBER or not truths.all()
     return isinstance(leaf.criterion, Sigmoid) and column.kind == encoded.NUMBER
 
 
