@@ -167,7 +167,7 @@ def started(tree):
     """The tree that a search starts from, in raw units."""
     columns = encoding.read(Columns(X), np.ones(len(X)))
     shown = encoding.Encoding(columns, [encoding.Source(i) for i in range(4)])
-    return Tree(shown.tree(starts.draft_of(tree, shown), "gcd"))
+    return Tree(shown.tree(starts.draft_of(tree, shown), "gcd", {}))
 
 
 @given(

@@ -7,7 +7,7 @@ truth for each category. With fixed criteria a column holds truths instead, once
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -44,9 +44,7 @@ class Column:
 
     name: str
     kind: Kind
-    values: NDArray[Any] = field(
-        repr=False
-    )  # raw numbers, NaN where missing; or the code of each category, -1 where missing
+    values: NDArray[Any] = field(repr=False)  # numbers, NaN where missing; or codes of categories, -1 where missing
     centre: float = 0.0
     scale: float = 1.0
     categories: tuple[Any, ...] = ()
@@ -136,52 +134,40 @@ class Encoding:
 
     def __init__(self, columns: Sequence[Column], sources: Sequence[Source]) -> None:
         self.columns, self.sources = tuple(columns), tuple(sources)
-        self.rates: dict[int, Floats] = {}  # by feature: each category's place on the scale, for all rows
         self.features = np.array([source.feature for source in self.sources], dtype=np.int64)
         self.learned = np.array([source.criterion is None for source in self.sources], dtype=bool)
 
-    def table(self, y: Floats, cases: Floats, rows: Ints | None = None) -> Floats:
-        """Return X (columns, rows): all rows, with the rates of categories taken from `rows` (all) alone.
+    def table(self, y: Floats, cases: Floats, rows: Ints, fit: Ints | None = None) -> Floats:
+        """Return X (columns, rows) of some rows; a category's place is learned from the rows `fit`, by default these.
 
         `cases` is how many cases each row stands for.
         """
-        X = np.empty((len(self.sources), len(y)))
+        X = np.empty((len(self.sources), len(rows)))
         for j, source in enumerate(self.sources):
             column = self.columns[source.feature]
+            part = replace(column, values=column.values[rows])
             if source.criterion is not None:
-                truths = fixed_truths(column, source.criterion)
+                truths = fixed_truths(part, source.criterion)
                 X[j] = 1.0 - truths if source.negated else truths
-            elif column.kind == CATEGORY:
-                X[j] = self._rated(source.feature, y, cases, np.arange(len(y)) if rows is None else rows)
+            elif column.kind != CATEGORY:
+                X[j] = scaled(part)
+            elif fit is None:
+                X[j] = _unseen_places(part, y[rows], cases[rows])
             else:
-                X[j] = scaled(column)
+                places = _places(replace(column, values=column.values[fit]), y[fit], cases[fit])
+                X[j] = np.where(part.values >= 0, places[part.values], MISSING)
         return X
 
-    def _rated(self, feature: int, y: Floats, cases: Floats, rows: Ints) -> Floats:
-        codes = self.columns[feature].values
-        count = len(self.columns[feature].categories)
-        base = float(cases[rows] @ y[rows] / cases[rows].sum())
+    def places(self, y: Floats, cases: Floats) -> dict[int, Floats]:
+        """Return the place of each category on the scale, by feature, learned from all rows."""
+        shown = {source.feature for source in self.sources if source.criterion is None}
+        return {i: _places(self.columns[i], y, cases) for i in shown if self.columns[i].kind == CATEGORY}
 
-        def rate(among: Ints) -> Floats:
-            among = among[codes[among] >= 0]
-            total = np.bincount(codes[among], cases[among], count) + PRIOR_ROWS
-            true = np.bincount(codes[among], cases[among] * y[among], count) + PRIOR_ROWS * base
-            return np.asarray((true / total - base) / np.sqrt(base * (1.0 - base) + 1e-9) * 3.0)
-
-        whole = rate(rows)
-        out = np.where(codes >= 0, whole[codes], MISSING)
-        part = np.random.default_rng(0).permutation(len(rows)) % PARTS  # rows are sorted: every fifth may look alike
-        for i in range(PARTS):
-            own = rows[part == i]
-            out[own] = np.where(codes[own] >= 0, rate(rows[part != i])[codes[own]], MISSING)
-        self.rates[feature] = whole
-        return out
-
-    def tree(self, draft: Draft, aggregator: str, crisp: bool = False) -> Node:
+    def tree(self, draft: Draft, aggregator: str, places: dict[int, Floats], crisp: bool = False) -> Node:
         """Return a draft in raw units. `crisp`: 0/1 features that come out nearly so are taken as they are."""
         p = draft.parts
         nodes: list[Node] = [
-            self.leaf(int(column), slope, centre, missing, crisp=crisp)
+            self._leaf(int(column), slope, centre, missing, places, crisp)
             for column, slope, centre, missing in zip(draft.columns, p.slope, p.centre, p.missing, strict=True)
         ]
         for left, right, weight, andness in zip(*draft.shape, p.weight, p.andness, strict=True):
@@ -189,8 +175,9 @@ class Encoding:
             nodes.append(Gate((nodes[left], nodes[right]), float(andness), weights, aggregator))
         return nodes[-1]
 
-    def leaf(self, column: int, slope: float, centre: float, missing: float, *, crisp: bool) -> Node:
-        """Return the leaf of a criterion on a column."""
+    def _leaf(
+        self, column: int, slope: float, centre: float, missing: float, places: dict[int, Floats], crisp: bool
+    ) -> Node:
         source = self.sources[column]
         feature = self.columns[source.feature]
         if source.criterion is not None:
@@ -201,12 +188,38 @@ class Encoding:
             at_0, at_1 = (_sigmoid(slope * (x - centre)) for x in (-1.0, 1.0))
             return _truth_leaf(feature.name, at_0, at_1, when_missing, crisp)
         if feature.kind == CATEGORY:
-            rates = self.rates[source.feature]
-            truths = [(c, _sigmoid(slope * (rate - centre))) for c, rate in zip(feature.categories, rates, strict=True)]
+            placed = zip(feature.categories, places[source.feature], strict=True)
+            truths = [(category, _sigmoid(slope * (place - centre))) for category, place in placed]
             other = _sigmoid(-slope * centre) if when_missing is None else when_missing
             return Leaf(feature.name, Table(truths, other=other, missing=when_missing))
         raw = float(np.clip(feature.centre + feature.scale * centre, -LARGEST, LARGEST))
         return Leaf(feature.name, Sigmoid(raw, slope / feature.scale, missing=when_missing))
+
+
+def _places(column: Column, y: Floats, cases: Floats, base: float | None = None) -> Floats:
+    """Return the place of each category: how much more often y is true for it than overall, on a scale as numbers have.
+
+    `base` is the overall rate, by default that of these rows.
+    """
+    if base is None:
+        base = float(cases @ y / cases.sum())
+    known = column.values >= 0
+    codes, y, cases, count = column.values[known], y[known], cases[known], len(column.categories)
+    total = np.bincount(codes, cases, count) + PRIOR_ROWS
+    true = np.bincount(codes, cases * y, count) + PRIOR_ROWS * base
+    return np.asarray((true / total - base) / np.sqrt(base * (1.0 - base) + 1e-9) * 3.0)
+
+
+def _unseen_places(column: Column, y: Floats, cases: Floats) -> Floats:
+    """Return the place of each row's category, learned from other rows: a row must not see its own label."""
+    base = float(cases @ y / cases.sum())
+    part = np.random.default_rng(0).permutation(len(y)) % PARTS  # rows are sorted: every fifth may look alike
+    out = np.empty(len(y))
+    for i in range(PARTS):
+        own, others = part == i, np.flatnonzero(part != i)
+        places = _places(replace(column, values=column.values[others]), y[others], cases[others], base)
+        out[own] = np.where(column.values[own] >= 0, places[column.values[own]], MISSING)
+    return out
 
 
 def _truth_leaf(name: str, at_0: float, at_1: float, missing: float | None, crisp: bool) -> Node:
@@ -224,15 +237,19 @@ def scaled(column: Column) -> Floats:
     return np.where(np.isnan(column.values), MISSING, values)
 
 
+def raw(column: Column) -> NDArray[Any]:
+    """Return the values of a feature as the table had them: numbers, or categories and None."""
+    if column.kind != CATEGORY:
+        return column.values
+    names = np.empty(len(column.categories) + 1, dtype=object)
+    names[:-1], names[-1] = column.categories, None
+    return np.asarray(names[column.values])
+
+
 def fixed_truths(column: Column, criterion: Criterion) -> Floats:
     """Return what a criterion says of a feature; raises where it cannot read a value."""
-    values = column.values
-    if column.kind == CATEGORY:
-        names = np.empty(len(column.categories) + 1, dtype=object)
-        names[:-1], names[-1] = column.categories, None
-        values = names[values]
     try:
-        return criterion.truth(values)
+        return criterion.truth(raw(column))
     except ValueError as error:
         raise ValueError(f"column {column.name!r}: {error}") from None
 

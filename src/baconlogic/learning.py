@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.model_selection import StratifiedKFold
 
-from baconlogic.search.peel import Peel
+from baconlogic.search.peel import Peel, covers
 from baconlogic.search.problem import Problem
 from baconlogic.search.protocol import Ask, Found, Scored
 from baconlogic.search.refine import refine
@@ -54,16 +54,14 @@ class Task:
     seed: int
     seconds: float | None = None  # for one search
     jobs: int | None = None
-    halted: list[bool] = field(default_factory=lambda: [False])  # set when the user interrupts
+    halted: list[bool] = field(default_factory=lambda: [False])  # set when the user interrupts, for all tasks of a fit
 
     def problem(self, rows: Ints, fit: Ints | None = None) -> Problem:
         """Return the problem on some rows; `fit` are those that categories may learn from, `rows` by default."""
-        X = self.encoding.table(self.y, self.share * self.weight, rows if fit is None else fit)[:, rows]
+        X = self.encoding.table(self.y, self.share * self.weight, rows, fit)
         share = self.share[rows]
         weight = self.weight * float(share.sum())
-        return replace(
-            self.template, X=np.ascontiguousarray(X), y=self.y[rows], share=share / share.sum(), weight=weight
-        )
+        return replace(self.template, X=X, y=self.y[rows], share=share / share.sum(), weight=weight)
 
 
 @dataclass(frozen=True)
@@ -153,8 +151,9 @@ def base_loss(y: Floats, share: Floats) -> float:
 
 
 def flat_link(rate: float) -> tuple[float, float]:
-    """Return the link that answers this rate, nearly whatever the truth."""
-    return FLATTEST, 0.5 - math.log(rate / (1.0 - rate)) / FLATTEST
+    """Return the link that answers this rate, nearly, and always the same class, whatever the truth."""
+    threshold = 0.5 - math.log(rate / (1.0 - rate)) / FLATTEST
+    return FLATTEST, min(threshold, -0.01) if rate > 0.5 else max(threshold, 1.01)
 
 
 def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: str) -> Learned:
@@ -182,7 +181,9 @@ def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: s
 def _found_on_all(task: Task, whole: Trained, everything: Problem) -> dict[int, Scored]:
     """Return the trees found; an exact chain found on a sample is peeled again from all rows."""
     if whole.found.exact and everything.rows > MOST_ROWS:
-        return Peel().find(everything, Ask(task.most, None, task.seed, lambda: True)).best
+        chain, again = Peel().chain(everything, Ask(task.most, None, task.seed, lambda: True))
+        if covers(everything, chain):
+            return again.best
     return whole.found.best
 
 

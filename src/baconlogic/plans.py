@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,11 @@ class Plan:
     seed: int
     seconds: float | None
     started: float
+
+    @property
+    def spent(self) -> float:
+        """The seconds since the fit started."""
+        return time.monotonic() - self.started
 
 
 def plan(clf: Any, columns: Sequence[Column], before: Decision | None, started: float) -> Plan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
+import warnings
 from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -11,43 +11,43 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from baconlogic import encoding, learning, starts
+from baconlogic import encoding, learning
 from baconlogic.criteria import Table
 from baconlogic.decision import Decision, Feature, Link
-from baconlogic.encoding import CATEGORY, Encoding, Source
-from baconlogic.learning import Learned, Task
+from baconlogic.encoding import CATEGORY
 from baconlogic.nodes import Leaf
 from baconlogic.outcome import History, Outcome, PathEntry, tree_provenance
-from baconlogic.search.fixed import ranked
 from baconlogic.search.peel import Peel
-from baconlogic.search.problem import Problem
+from baconlogic.targets import task_of
 from baconlogic.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from baconlogic.learning import Task, Trained
     from baconlogic.plans import Plan
     from baconlogic.progress import Progress
     from baconlogic.search.drafts import Draft
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Job = tuple[int, Ints, Ints | None]  # which task, the rows to learn from, those held out
+    Tries = tuple[Trained, list[Trained]]  # on all rows, and on folds
+
+SEARCHING = 0.8  # the part of a time budget that searches share; the rest is for what comes before and after
 
 
 def run(p: Plan, counts: Floats, classes: list[Any], progress: Progress) -> Outcome:
     """Learn each target, all searches side by side."""
     targets = [1] if len(classes) == 2 else list(range(len(classes) if len(classes) > 2 else 0))
-    tasks: list[Task | None] = [_task(p, counts, target, i) for i, target in enumerate(targets)]
-    live = [i for i, task in enumerate(tasks) if task is not None]
-    trained, interrupted = _train(p, tasks, live, progress)
-    results = []
-    for i, target in enumerate(targets):
-        task, learned = tasks[i], None
-        if task is not None and i in trained:
-            whole, parts = trained[i]
-            learned = learning.conclude(task, whole, parts, p.simplicity)
-        results.append(_result(p, counts, classes[target], target, task, learned, trained.get(i)))
+    halted = [False]
+    tasks = {i: task_of(p, counts, target, i, halted) for i, target in enumerate(targets)}
+    trained, interrupted = _train(p, {i: task for i, task in tasks.items() if task is not None}, halted, progress)
+    results = [
+        _result(p, counts, classes[target], target, tasks[i], trained.get(i)) for i, target in enumerate(targets)
+    ]
     trees, links, paths, histories = zip(*results, strict=True) if results else ((), (), (), ())
     decision = Decision(
         trees, links, tuple(classes), tuple(Feature(column.name, column.kind) for column in p.columns),
@@ -56,122 +56,40 @@ def run(p: Plan, counts: Floats, classes: list[Any], progress: Progress) -> Outc
     return Outcome(decision, tuple(paths), tuple(histories), interrupted)
 
 
-def _sources(p: Plan, start: Tree | None) -> list[Source]:
-    """Return the columns of the problem: each usable feature, and what a typed tree needs besides."""
-    allowed = [
-        i for i, column in enumerate(p.columns) if not column.constant and column.name not in p.wishes.forbidden
-    ]  # fmt: skip
-    if p.wishes.order:
-        allowed = [i for i in allowed if p.columns[i].name in p.wishes.order]
-    found = []
-    for i in allowed:
-        column = p.columns[i]
-        if p.criteria == "learned" or column.kind == CATEGORY or column.single:
-            found.append(Source(i))
-            continue
-        asked = p.wishes.direction(column.name)
-        ways = [rising for rising in (True, False) if asked in (0, 1 if rising else -1)]
-        found += [Source(i, encoding.fixed_criterion(column, p.criteria, rising)) for rising in ways]
-    if start is not None:
-        extra = starts.fixed_sources(start, p.columns)
-        known = [leaf.feature for _, leaf in start.walk() if isinstance(leaf, Leaf)]
-        found += [Source(i) for i, column in enumerate(p.columns) if column.name in known and Source(i) not in found]
-        found += [source for i, source in enumerate(extra) if source not in extra[:i]]
-    return found
-
-
-def _task(p: Plan, counts: Floats, target: int, place: int) -> Task | None:
-    """Return the task of one class against the rest; None when there is nothing to learn."""
-    weight = counts.sum(axis=1)
-    y = counts[:, target] / weight
-    start = p.wishes.init or (p.before[place] if place < len(p.before) else None)
-    sources = _sources(p, start)
-    if not sources or y.max() <= 0.0 or y.min() >= 1.0:
-        return None
-    shown = Encoding(p.columns, sources)
-    names = [column.name for column in p.columns]
-    lost = [name for name in p.wishes.required if names.index(name) not in shown.features]
-    if lost:
-        raise ValueError(f"required names {lost[0]!r}, which has one value only; nothing can be learned from it")
-    bounds = np.array([p.wishes.bounds(p.columns[s.feature].name) for s in sources])
-    template = Problem(
-        np.empty((len(sources), 0)), np.empty(0), np.empty(0), shown.learned, shown.features,
-        np.array([p.wishes.direction(p.columns[s.feature].name) for s in sources], dtype=np.int64),
-        bounds[:, 0], bounds[:, 1], p.wishes.andness, tuple(names.index(name) for name in p.wishes.required),
-        p.reuse, bool(p.wishes.order), knee=p.aggregator.knee,
-    )  # fmt: skip
-    total = float(weight.sum())
-    task = Task(shown, y, weight / total, total, template, p.search, p.most, None, p.seed)
-    return replace(task, start=_start(p, task, start), jobs=p.jobs)
-
-
-def _start(p: Plan, task: Task, tree: Tree | None) -> Draft | None:
-    if tree is not None:
-        draft = starts.draft_of(tree, task.encoding)
-        try:
-            _agree(p, task, draft)
-        except ValueError:
-            if p.wishes.init is not None:
-                raise
-            return None  # a tree of the last fit
-        return draft
-    if p.wishes.order:
-        names = [p.columns[source.feature].name for source in task.encoding.sources]
-        lost = [name for name in p.wishes.order if name not in names]
-        if lost:
-            raise ValueError(f"order names {lost[0]!r}, which has one value only; nothing can be learned from it")
-        problem = task.problem(learning.sample(task))
-        return ranked(problem, [[j for j, name in enumerate(names) if name == wanted] for wanted in p.wishes.order])
-    return None
-
-
-def _agree(p: Plan, task: Task, draft: Draft) -> None:
-    for column, slope in zip(draft.columns, draft.parts.slope, strict=True):
-        source = task.encoding.sources[column]
-        name = p.columns[source.feature].name
-        asked = p.wishes.direction(name)
-        rising = source.criterion.rising if source.criterion is not None else None
-        sign = slope if rising is None else (1.0 if rising != source.negated else -1.0)
-        if asked and asked * sign < 0.0:
-            words = {1: "rising", -1: "falling"}
-            raise ValueError(f"directions asks for {name!r} {words[asked]}, but init has it {words[-asked]}")
-
-
-def _train(p: Plan, tasks: list[Task | None], live: list[int], progress: Progress) -> tuple[dict[int, Any], bool]:
-    """Run the searches on all rows, then those on folds; return (whole, folds) by task, and whether interrupted."""
-    wholes: dict[int, Any] = {}
-    parts: dict[int, list[Any]] = {i: [] for i in live}
-    rows = {i: learning.sample(tasks[i]) for i in live}  # type: ignore[arg-type]
-    first = [(i, rows[i], None) for i in live]
+def _train(p: Plan, tasks: dict[int, Task], halted: list[bool], progress: Progress) -> tuple[dict[int, Tries], bool]:
+    """Run the searches on all rows, then those on folds; return what they found by task, and whether interrupted."""
+    found: dict[int, Tries] = {}
+    rows = {i: learning.sample(task) for i, task in tasks.items()}
     checked = getattr(p.search, "validated", True)
-    pieces = len(live) * (1 + learning.FOLDS if checked else 1)
-    per_search = _slot(p, pieces)
-    timed = {i: replace(task, seconds=per_search) for i, task in enumerate(tasks) if task is not None}
+    pieces = len(tasks) * (1 + learning.FOLDS if checked else 1)
+    timed = {i: replace(task, seconds=_slot(p, pieces)) for i, task in tasks.items()}
+    progress.expect(pieces)
     try:
-        progress.expect(pieces)
-        for i, trained in _side_by_side(p, timed, first):
-            wholes[i] = trained
-            if progress.done(f"search {len(wholes)}") or trained.found.interrupted:
-                return {i: (wholes[i], parts[i]) for i in wholes}, trained.found.interrupted
-        validated = [i for i in wholes if checked and not wholes[i].found.certain and not _over(p)]
-        later = [(i, kept, held) for i in validated for kept, held in learning.folds(timed[i], rows[i])]
-        for i in validated:
-            if wholes[i].found.exact:  # where a chain explains all, the folds need not grow
+        for i, trained in _side_by_side(p, timed, [(i, rows[i], None) for i in tasks]):
+            found[i] = trained, []
+            if progress.done(f"search {len(found)}") or trained.found.interrupted:
+                halted[0] = True
+                return found, trained.found.interrupted
+        later: list[Job] = []
+        for i, (whole, _) in found.items():
+            if checked and not whole.found.certain and not _over(p):
+                later += [(i, kept, held) for kept, held in learning.folds(tasks[i], rows[i])]
+            if whole.found.exact:  # where a chain explains all, the folds need not grow
                 timed[i] = replace(timed[i], search=Peel())
         for i, trained in _side_by_side(p, timed, later):
-            parts[i].append(trained)
+            found[i][1].append(trained)
             if progress.done("validation") or trained.found.interrupted or _over(p):
-                return {i: (wholes[i], parts[i]) for i in wholes}, trained.found.interrupted
+                halted[0] = True
+                return found, trained.found.interrupted
     except KeyboardInterrupt:
-        for task in timed.values():
-            task.halted[0] = True
-        if not wholes:
+        halted[0] = True
+        if not found:
             raise
-        return {i: (wholes[i], parts[i]) for i in wholes}, True
-    return {i: (wholes[i], parts[i]) for i in wholes}, False
+        return found, True
+    return found, False
 
 
-def _side_by_side(p: Plan, tasks: dict[int, Task], jobs: list[Any]) -> Any:
+def _side_by_side(p: Plan, tasks: dict[int, Task], jobs: list[Job]) -> Iterator[tuple[int, Trained]]:
     if not jobs:
         return
     results = Parallel(n_jobs=p.jobs, prefer="threads", return_as="generator")(
@@ -183,69 +101,73 @@ def _side_by_side(p: Plan, tasks: dict[int, Task], jobs: list[Any]) -> Any:
 
 def _over(p: Plan) -> bool:
     """Whether the time budget is used up: a search looks at its own slot only now and then."""
-    return p.seconds is not None and time.monotonic() - p.started > p.seconds
+    return p.seconds is not None and p.spent > p.seconds
 
 
 def _slot(p: Plan, searches: int) -> float | None:
     """Return the seconds that each search may take."""
     if p.seconds is None:
         return None
-    left = max(p.seconds - (time.monotonic() - p.started), 0.01)
-    return float(0.8 * left / math.ceil(searches / effective_n_jobs(p.jobs)))
+    left = max(p.seconds - p.spent, 0.01)
+    return float(SEARCHING * left / math.ceil(searches / effective_n_jobs(p.jobs)))
 
 
 def _result(
-    p: Plan, counts: Floats, label: Any, target: int, task: Task | None, learned: Learned | None, trained: Any
+    p: Plan, counts: Floats, label: Any, target: int, task: Task | None, tries: Tries | None
 ) -> tuple[Tree, Link, list[PathEntry], History]:
-    seconds = time.monotonic() - p.started
-    if task is None or learned is None:
-        tree, link = _constant(p, counts, target)
-        loss = learning.base_loss(counts[:, target] / counts.sum(axis=1), counts.sum(axis=1))
-        why = "no column says anything about it" if 0.0 < counts[:, target].sum() < counts.sum() else "one class only"
-        if task is not None:
-            why = "stopped before its search"
-        return (
-            tree,
-            link,
-            [],
-            History(label, p.name, why, 1, logic=False, loss=math.nan, base_loss=loss, seconds=seconds),
-        )
-    task.encoding.table(task.y, task.share * task.weight)  # the places of categories, from all rows
+    """Return the tree of one class, its link, the trees of other sizes, and how it was found."""
+    if task is None or tries is None:
+        return _nothing(p, counts, label, target, searched=task is not None)
+    learned = learning.conclude(task, *tries, p.simplicity)
+    places = task.encoding.places(task.y, task.share * task.weight)
     entries = []
     for size, sized in learned.sizes.items():
-        tree = _tree(p, task, sized.draft)
         steepness, threshold = sized.draft.parts.link
-        found = learning.calibrated(steepness, threshold, *learned.calibration)
-        link = Link(*(learned.link if size == learned.chosen else found))
-        entries.append(PathEntry(size, tree, sized.loss, sized.error, sized.accuracy, sized.in_sample, link))
+        link = learning.calibrated(steepness, threshold, *learned.calibration)
+        link = learned.link if size == learned.chosen else link
+        tree = _tree(p, task, sized.draft, places)
+        entries.append(PathEntry(size, tree, sized.loss, sized.error, sized.accuracy, sized.in_sample, Link(*link)))
     chosen = next(entry for entry in entries if entry.leaves == learned.chosen)
+    lost = [name for name in p.wishes.required if name not in chosen.tree.features]
+    if lost:
+        why = f"the search for {label!r} ended before {lost[0]!r}, which is required, could enter the tree"
+        warnings.warn(why, UserWarning, stacklevel=5)
     history = History(
-        label, p.name, learned.stopped, learned.chosen, learned.logic, chosen.loss, learned.base_loss, seconds,
-        tuple(trained[0].found.records),
+        label, p.name, learned.stopped, learned.chosen, learned.logic, chosen.loss, learned.base_loss, p.spent,
+        tuple(tries[0].found.records),
     )  # fmt: skip
     return chosen.tree, chosen.link, entries, history
 
 
-def _tree(p: Plan, task: Task, draft: Draft) -> Tree:
+def _tree(p: Plan, task: Task, draft: Draft, places: dict[int, Floats]) -> Tree:
     """Return a draft as a tree; 0/1 columns are read as they are where that costs nothing."""
     if p.name == "calibrate" and p.wishes.init is not None:
         return p.wishes.init
-    plain = Tree(task.encoding.tree(draft, p.aggregator.name))
-    crisp = Tree(task.encoding.tree(draft, p.aggregator.name, crisp=True))
+    plain, crisp = (Tree(task.encoding.tree(draft, p.aggregator.name, places, crisp)) for crisp in (False, True))
     if crisp == plain:
         return plain
     rows = learning.sample(task)
-    table: dict[str, Any] = {column.name: column.values[rows] for column in p.columns if column.kind != CATEGORY}
-    table |= {
-        column.name: [None if code < 0 else column.categories[code] for code in column.values[rows]]
-        for column in p.columns if column.kind == CATEGORY
-    }  # fmt: skip
+    table = {column.name: encoding.raw(column)[rows] for column in p.columns}
     steepness, threshold = draft.parts.link
     losses = [
         learning.cross_entropy(steepness * (tree.evaluate(table) - threshold), task.y[rows], task.share[rows])
         for tree in (plain, crisp)
     ]
     return crisp if losses[1] <= losses[0] + learning.TIE else plain
+
+
+def _nothing(
+    p: Plan, counts: Floats, label: Any, target: int, *, searched: bool
+) -> tuple[Tree, Link, list[PathEntry], History]:
+    """Return what stands for a class that nothing could be learned of: its base rate."""
+    weight = counts.sum(axis=1)
+    y = counts[:, target] / weight
+    why = "no column says anything about it" if y.max() > 0.0 and y.min() < 1.0 else "one class only"
+    if searched:
+        why = "stopped before its search"
+    loss = learning.base_loss(y, weight)
+    tree, link = _constant(p, counts, target)
+    return tree, link, [], History(label, p.name, why, 1, logic=False, loss=math.nan, base_loss=loss, seconds=p.spent)
 
 
 def _constant(p: Plan, counts: Floats, target: int) -> tuple[Tree, Link]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from baconlogic.loops import KNOWN_BELOW
 from baconlogic.search.growth import Growth
-from baconlogic.search.peel import Peel
+from baconlogic.search.peel import Peel, covers
 from baconlogic.search.protocol import Found
 
 if TYPE_CHECKING:
@@ -31,23 +31,17 @@ class Auto:
             return Growth().find(problem, ask)
         if _complete(problem):
             chain, peeled = Peel().chain(problem, ask, by_majority=True)
-            if chain.exact and _covers(problem, chain) and _excess(problem, peeled) <= problem.rows / problem.cases:
+            if chain.exact and covers(problem, chain) and _excess(problem, peeled) <= problem.rows / problem.cases:
                 return peeled._replace(ended=COMPLETE, certain=True)
         chain, peeled = Peel().chain(problem, ask)
-        if chain.exact and _covers(problem, chain) and _doubt(problem, chain) < DOUBT:
+        if chain.exact and covers(problem, chain) and _doubt(problem, chain) < DOUBT:
             return peeled._replace(ended=BEYOND_DOUBT, exact=True)
         grown = Growth().find(problem, ask)
         best = dict(grown.best)
         for size, scored in peeled.best.items():
-            if _covers(problem, chain) and (size not in best or scored.loss < best[size].loss):
+            if covers(problem, chain) and (size not in best or scored.loss < best[size].loss):
                 best[size] = scored
         return grown._replace(best=best)
-
-
-def _covers(problem: Problem, chain: Chain) -> bool:
-    """Whether a chain is one, and uses every required feature."""
-    used = problem.features[chain.draft.columns].tolist() if chain.steps else []
-    return bool(used) and set(problem.required) <= set(used)
 
 
 def _excess(problem: Problem, peeled: Found) -> float:

@@ -265,6 +265,12 @@ def _draft(problem: Problem, steps: list[Step], rest: int) -> Draft:
     return drafts.chain(leaves, np.full(len(andness), 0.5), andness, STEEPNESS, 0.5)
 
 
+def covers(problem: Problem, chain: Chain) -> bool:
+    """Whether a chain is one, and uses every required feature."""
+    used = problem.features[chain.draft.columns].tolist() if chain.steps else []
+    return bool(used) and set(problem.required) <= set(used)
+
+
 class Peel(BaseEstimator):  # type: ignore[misc]
     """Search for crisp chains alone."""
 
