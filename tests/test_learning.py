@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
@@ -204,6 +205,8 @@ def test_the_path_has_a_tree_for_each_size_and_any_can_be_taken():
     assert next(entry.loss for entry in clf.path_ if entry.tree == clf.tree_) <= best + 1e-3
     with pytest.raises(ValueError, match=r"^path_ has no tree of 99 leaves; its sizes are 1"):
         clf.with_leaves(99)
+    with pytest.raises(ValueError, match=r"^there is a path for each class; give label=, one of \["):
+        clf.with_leaves(sizes[0], label="nobody")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -254,6 +257,30 @@ def test_pure_noise_gets_the_base_rate():
     clf = fit(X, y)
     assert not clf.history_.logic
     assert clf.predict_proba(X)[:, 1] == pytest.approx(y.mean(), abs=0.02)
+
+
+def test_noise_is_hardly_ever_taken_for_logic():
+    taken = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        taken += fit(rng.normal(size=(150, 3)), rng.random(150) < 0.4, max_leaves=2).history_.logic
+    assert taken <= 3
+
+
+def test_weights_that_are_shares_learn_what_equal_weights_do():
+    X, y = noisy()
+    clf = fit(X, y, max_leaves=3)
+    shares = clone(clf).fit(X, y, np.full(len(y), 1.0 / len(y)))
+    assert shares.predict_proba(X) == pytest.approx(clf.predict_proba(X), abs=1e-6)
+
+
+@pytest.mark.parametrize("positive", [148, 150, 152])
+def test_noise_that_is_nearly_even_gets_one_answer(positive):
+    X, y = np.random.default_rng(0).normal(size=(300, 2)), np.arange(300) < positive
+    clf = fit(X, y, max_leaves=2)
+    assert not clf.history_.logic
+    assert len(set(clf.predict(X))) == 1
+    assert clf.predict_proba(X)[:, 1] == pytest.approx(0.5, abs=0.03)
 
 
 def test_probabilities_are_calibrated():

@@ -126,6 +126,7 @@ LAYERS = {
         "search/peel",
         "targets",
         "tree",
+        "wishes",
     },
     "classifier": {"columns", "encoding", "outcome", "plans", "progress", "rows", "search/sinkhorn", "study", "tree"},
     "__init__": {"classifier", "criteria", "datasets", "decision", "files", "gcd", "notation", "tree"},

@@ -19,6 +19,9 @@ X = RNG.normal(size=(120, 4))
 Y = (X[:, 0] + 0.3 * RNG.normal(size=120) > 0.0).astype(int)
 
 
+NO_SEARCH = "search must be one of auto, growth, peel, sinkhorn, refine, calibrate or a search object"
+
+
 def fit(X=X, y=Y, **rest):
     return BaconClassifier(**{"random_state": 0, "max_leaves": 2} | rest).fit(X, y)
 
@@ -77,7 +80,8 @@ def test_max_leaves_must_be_a_positive_whole_number(wrong):
 
 @pytest.mark.parametrize(("wrong", "says"), [
     ({"search": "x"}, "search must be one of 'auto', 'growth', 'peel', 'sinkhorn', 'refine', 'calibrate', got 'x'"),
-    ({"search": 3}, "search must be one of auto, growth, peel, sinkhorn, refine, calibrate or a search object, got 3"),
+    ({"search": Growth}, f"{NO_SEARCH}, got <class 'baconlogic.search.growth.Growth'>"),
+    ({"search": 3}, f"{NO_SEARCH}, got 3"),
     ({"criteria": "x"}, "criteria must be one of 'learned', 'sigmoid', 'minmax', got 'x'"),
     ({"simplicity": 1}, "simplicity must be one of 'best', 'one-se', got 1"),
     ({"aggregator": None}, "aggregator must be one of 'gcd', 'exact', got None"),
@@ -142,6 +146,17 @@ def test_an_interrupt_within_growth_keeps_what_was_grown(monkeypatch):
     monkeypatch.setattr(Grower, "_extend", interrupted)
     with pytest.warns(UserWarning, match="interrupted"):
         clf = fit(search="growth", max_leaves=4)
+    assert clf.score(X, Y) > 0.9
+
+
+def test_an_interrupt_while_refining_on_all_rows_keeps_the_tree_of_the_sample(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(learning, "MOST_ROWS", 100)
+    monkeypatch.setattr(learning, "_refined", interrupted)
+    with pytest.warns(UserWarning, match="interrupted"):
+        clf = fit(search="growth", max_leaves=2)
     assert clf.score(X, Y) > 0.9
 
 

@@ -290,3 +290,15 @@ def test_a_typed_criterion_that_does_not_suit_its_column_is_refused_by_name(form
     with pytest.raises(ValueError, match="column") as refused:
         fit(told, init=Tree.parse(formula))
     assert str(refused.value) == says
+
+
+def test_a_wish_that_the_search_had_no_time_for_is_said():
+    said = "^the tree for True has no leaf for '[bc]', which is required: the search had to end early$"
+    with pytest.warns(UserWarning, match=said):
+        fit(search="growth", required=["a", "b", "c"], time_budget=1e-6)
+
+
+def test_wishes_that_no_tree_grants_are_said():
+    said = r"^the tree for True has a gate of andness .* asks for \[.*\]: no tree was found that grants all wishes$"
+    with pytest.warns(UserWarning, match=said):
+        fit(X[["a", "b"]], required=["a", "b"], andness={"a": (0.8, 1.2), "b": (0.0, 0.2)}, max_leaves=2)

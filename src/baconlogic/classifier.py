@@ -196,14 +196,15 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         check_is_fitted(self)
         other = copy.copy(self)
         several = len(self.classes_) > 2
-        if several and label not in self.classes_:
-            raise ValueError(f"there is a path for each class; give label=, one of {list(self.classes_)}")
-        place = int(np.flatnonzero(self.classes_ == label)[0]) if several else 0
+        known = self.classes_.tolist()
+        if label not in known and (several or label is not None):
+            raise ValueError(f"there is a path for each class; give label=, one of {known}")
+        place = known.index(label) if several else 0
         paths: Any = self.path_ if several else (self.path_,)
         entry = next((entry for entry in paths[place] if entry.leaves == leaves), None)
         if entry is None:
-            known = ", ".join(str(entry.leaves) for entry in paths[place]) or "none: nothing was learned"
-            raise ValueError(f"path_ has no tree of {leaves!r} leaves; its sizes are {known}")
+            sizes = ", ".join(str(entry.leaves) for entry in paths[place]) or "none: nothing was learned"
+            raise ValueError(f"path_ has no tree of {leaves!r} leaves; its sizes are {sizes}")
         other._take(
             outcome.with_entry(self.decision_, paths, self.history_ if several else (self.history_,), place, entry)
         )

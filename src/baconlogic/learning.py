@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -22,7 +22,7 @@ from baconlogic.search.refine import refine
 from baconlogic.search.sharpen import sharpen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,9 +33,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
+Made = TypeVar("Made")
+
 FOLDS = 5
 MOST_ROWS = 6000  # more are sampled for search and validation; the last refinement sees all
 TIE = 1e-3  # a held-out loss that is not lower by more is no better
+EVIDENCE = 3.0  # log-likelihood by which a tree must beat the base rate: the two numbers of its calibration gain
+# as much in one case of twenty where there is nothing to be found (half the 95% point of chi-square)
 FLATTEST = 0.05  # steepness of a link that hardly looks at the truth
 
 
@@ -54,7 +58,7 @@ class Task:
     seed: int
     seconds: float | None = None  # for one search
     jobs: int | None = None
-    halted: list[bool] = field(default_factory=lambda: [False])  # set when the user interrupts, for all tasks of a fit
+    halted: list[bool] = field(default_factory=lambda: [False])  # whether the fit is to end; one for all its tasks
 
     def problem(self, rows: Ints, fit: Ints | None = None) -> Problem:
         """Return the problem on some rows; `fit` are those that categories may learn from, `rows` by default."""
@@ -123,7 +127,15 @@ class Sized:
     loss: float
     error: float
     accuracy: float
+    calibration: tuple[float, float]  # factor and shift of decision values that held-out rows ask for
     in_sample: float
+    logic: bool  # whether it beats the base rate held out
+
+    @property
+    def link(self) -> tuple[float, float]:
+        """Steepness and threshold, calibrated."""
+        (steepness, threshold), (factor, shift) = self.draft.parts.link, self.calibration
+        return float(steepness * factor), float(threshold - shift / (steepness * factor))
 
 
 @dataclass(frozen=True)
@@ -132,10 +144,7 @@ class Learned:
 
     sizes: dict[int, Sized]
     chosen: int
-    link: tuple[float, float]  # steepness, threshold: calibrated on held-out rows
-    calibration: tuple[float, float]  # factor and shift of decision values that held-out rows ask for
     base_loss: float
-    logic: bool  # whether the tree beats the base rate held out
     stopped: str
 
 
@@ -152,6 +161,7 @@ def base_loss(y: Floats, share: Floats) -> float:
 
 def flat_link(rate: float) -> tuple[float, float]:
     """Return the link that answers this rate, nearly, and always the same class, whatever the truth."""
+    rate = min(max(rate, 1e-9), 1.0 - 1e-9)
     threshold = 0.5 - math.log(rate / (1.0 - rate)) / FLATTEST
     return FLATTEST, min(threshold, -0.01) if rate > 0.5 else max(threshold, 1.01)
 
@@ -159,23 +169,19 @@ def flat_link(rate: float) -> tuple[float, float]:
 def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: str) -> Learned:
     """Choose a size by what the folds say of it, refine on all rows, and calibrate on the rows held out."""
     everything = task.problem(np.arange(len(task.y)))
-    best = _found_on_all(task, whole, everything)
+    best = _unless_halted(task, lambda: _found_on_all(task, whole, everything), whole.found.best)
     parts = [_at_sizes(part, best) for part in parts]
-    sizes = {}
+    sizes, base = {}, base_loss(task.y, task.share)
     for size, scored in sorted(best.items()):
-        in_sample = cross_entropy(everything.decision_values(scored.draft), task.y, task.share)
-        sizes[size] = Sized(scored.draft, *_held_out(task, parts, size), in_sample)
+        calibration = _calibration(task, parts, size)
+        loss, error, accuracy = _held_out(task, parts, size, *calibration)
+        logic = not (base - loss) * task.weight < EVIDENCE  # also where it could not be measured
+        in_sample = _in_sample(task, everything, scored.draft)
+        sizes[size] = Sized(scored.draft, loss, error, accuracy, calibration, in_sample, logic)
     chosen = _choose(sizes, parts, task, simplicity)
-    if everything.rows > MOST_ROWS and not (whole.found.exact or whole.found.interrupted):
-        sizes[chosen] = replace(sizes[chosen], draft=_refined(everything, sizes[chosen].draft))
-    factor, shift = _calibration(task, parts, chosen)
-    base = base_loss(task.y, task.share)
-    logic = not sizes[chosen].loss >= base  # also where it could not be measured
-    steepness, threshold = sizes[chosen].draft.parts.link
-    link = calibrated(steepness, threshold, factor, shift)
-    if not logic:
-        link = flat_link(everything.base_rate)
-    return Learned(sizes, chosen, link, (factor, shift), base, logic, whole.found.ended)
+    if everything.rows > MOST_ROWS and not whole.found.exact:
+        sizes[chosen] = _unless_halted(task, lambda: _refined(task, everything, sizes[chosen]), sizes[chosen])
+    return Learned(sizes, chosen, base, whole.found.ended)
 
 
 def _found_on_all(task: Task, whole: Trained, everything: Problem) -> dict[int, Scored]:
@@ -193,23 +199,34 @@ def _at_sizes(part: Trained, sizes: Iterable[int]) -> Trained:
     return replace(part, values={size: part.values[max(smaller)] for size, smaller in known.items() if smaller})
 
 
-def _refined(everything: Problem, draft: Draft) -> Draft:
-    """Return a draft that was found on a sample, refined on all rows."""
-    _, draft = refine(everything, draft, 20)
-    return refine(everything, sharpen(everything, draft), 20)[1]
+def _unless_halted(task: Task, make: Callable[[], Made], before: Made) -> Made:
+    """Return what is made, or what was there before if the fit is to end."""
+    if not task.halted[0]:
+        try:
+            return make()
+        except KeyboardInterrupt:
+            task.halted[0] = True
+    return before
 
 
-def calibrated(steepness: float, threshold: float, factor: float, shift: float) -> tuple[float, float]:
-    """Return the link whose decision values are factor * u + shift."""
-    return steepness * factor, threshold - shift / (steepness * factor)
+def _refined(task: Task, everything: Problem, sized: Sized) -> Sized:
+    """Return a tree that was found on a sample, refined on all rows."""
+    _, draft = refine(everything, sized.draft, 20)
+    _, draft = refine(everything, sharpen(everything, draft), 20)
+    return replace(sized, draft=draft, in_sample=_in_sample(task, everything, draft))
 
 
-def _held_out(task: Task, parts: Sequence[Trained], size: int) -> tuple[float, float, float]:
+def _in_sample(task: Task, everything: Problem, draft: Draft) -> float:
+    return cross_entropy(everything.decision_values(draft), task.y, task.share)
+
+
+def _held_out(
+    task: Task, parts: Sequence[Trained], size: int, factor: float, shift: float
+) -> tuple[float, float, float]:
     """Return the mean held-out loss over folds, its standard error, and the accuracy.
 
-    Probabilities are calibrated first: a tree must not pay for being too sure.
+    They are those of calibrated probabilities: a tree must not pay for being too sure.
     """
-    factor, shift = _calibration(task, parts, size)
     losses, right, total = [], 0.0, 0.0
     for part in parts:
         if size in part.values:

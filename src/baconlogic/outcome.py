@@ -23,6 +23,7 @@ class PathEntry:
     error: float
     accuracy: float
     in_sample_loss: float
+    logic: bool  # whether it beats the base rate on rows held out; where it does not, the link answers that rate
     link: Link
 
     def __str__(self) -> str:
@@ -50,10 +51,10 @@ class History:
 
     def __str__(self) -> str:
         said = f"{self.label}: {self.search} search, {self.stopped}; {_leaves(self.leaves)} in {self.seconds:.1f} s"
-        scores = f"held-out log-loss {self.loss:.4f}, base rate {self.base_loss:.4f}"
         if math.isnan(self.loss):
             return f"{said}; not validated" if self.logic else f"{said}; the base rate is answered"
-        return f"{said}; {scores}" if self.logic else f"{said}; no apparent logic: {scores}, which is answered"
+        scores = f"held-out log-loss {self.loss:.4f}, that of the base rate {self.base_loss:.4f}"
+        return f"{said}; {scores}" if self.logic else f"{said}; no apparent logic, the base rate is answered; {scores}"
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,7 @@ def with_entry(decision: Decision, paths: Any, histories: Any, place: int, entry
     trees, links = list(decision.trees), list(decision.links)
     trees[place], links[place] = entry.tree, entry.link
     changed = list(histories)
-    logic = not entry.loss >= histories[place].base_loss  # also where it could not be measured
-    changed[place] = replace(histories[place], leaves=entry.leaves, loss=entry.loss, logic=logic)
+    changed[place] = replace(histories[place], leaves=entry.leaves, loss=entry.loss, logic=entry.logic)
     said = [tree_provenance(history, path) for history, path in zip(changed, paths, strict=True)]
     provenance = {**decision.provenance, "trees": said}
     other = replace(decision, trees=tuple(trees), links=tuple(links), provenance=provenance)

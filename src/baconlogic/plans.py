@@ -135,6 +135,6 @@ def _search(given: Any, asked: Wishes) -> tuple[Any, str]:
         if given == "calibrate" and asked.init is None:
             raise ValueError("search='calibrate' keeps a tree as it is: give init=Tree.parse(...)")
         return SEARCHES[given](), given
-    if not hasattr(given, "find"):
+    if not hasattr(given, "find") or isinstance(given, type):
         raise TypeError(f"search must be one of {', '.join(SEARCHES)} or a search object, got {given!r:.60}")
     return given, type(given).__name__.lower()

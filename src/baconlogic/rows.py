@@ -2,6 +2,7 @@
 
 So a row with weight 2 counts as the same row twice, and no case is both learned from and held out. Where there are
 only a few different rows, each many times, holding one out would hide it altogether: its cases are shared among PIECES.
+Where there are more than MOST rows all this matters little, and equal rows are left apart.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-MOST = 200_000  # with more rows, equal ones are left apart: sorting them would cost more than it gives
+MOST = 200_000  # sorting more rows would cost more than it gives
 FEW = 100  # with fewer different rows, each stands for several
 PIECES = 5
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from baconlogic import encoding, learning
+from baconlogic import encoding, learning, wishes
 from baconlogic.criteria import Table
 from baconlogic.decision import Decision, Feature, Link
 from baconlogic.encoding import CATEGORY
@@ -45,6 +45,7 @@ def run(p: Plan, counts: Floats, classes: list[Any], progress: Progress) -> Outc
     halted = [False]
     tasks = {i: task_of(p, counts, target, i, halted) for i, target in enumerate(targets)}
     trained, interrupted = _train(p, {i: task for i, task in tasks.items() if task is not None}, halted, progress)
+    before = halted[0]
     results = [
         _result(p, counts, classes[target], target, tasks[i], trained.get(i)) for i, target in enumerate(targets)
     ]
@@ -53,6 +54,7 @@ def run(p: Plan, counts: Floats, classes: list[Any], progress: Progress) -> Outc
         trees, links, tuple(classes), tuple(Feature(column.name, column.kind) for column in p.columns),
         _provenance(p, counts, histories, paths),
     )  # fmt: skip
+    interrupted |= halted[0] and not before  # in the last refinement
     return Outcome(decision, tuple(paths), tuple(histories), interrupted)
 
 
@@ -122,18 +124,17 @@ def _result(
     places = task.encoding.places(task.y, task.share * task.weight)
     entries = []
     for size, sized in learned.sizes.items():
-        steepness, threshold = sized.draft.parts.link
-        link = learning.calibrated(steepness, threshold, *learned.calibration)
-        link = learned.link if size == learned.chosen else link
+        link = Link(*(sized.link if sized.logic else learning.flat_link(float(task.share @ task.y))))
         tree = _tree(p, task, sized.draft, places)
-        entries.append(PathEntry(size, tree, sized.loss, sized.error, sized.accuracy, sized.in_sample, Link(*link)))
+        entry = PathEntry(size, tree, sized.loss, sized.error, sized.accuracy, sized.in_sample, sized.logic, link)
+        entries.append(entry)
     chosen = next(entry for entry in entries if entry.leaves == learned.chosen)
-    lost = [name for name in p.wishes.required if name not in chosen.tree.features]
-    if lost:
-        why = f"the search for {label!r} ended before {lost[0]!r}, which is required, could enter the tree"
-        warnings.warn(why, UserWarning, stacklevel=5)
+    unmet = wishes.unmet(p.wishes, chosen.tree)
+    if unmet:
+        why = "the search had to end early" if _over(p) else "no tree was found that grants all wishes"
+        warnings.warn(f"the tree for {label!r} has {unmet}: {why}", UserWarning, stacklevel=5)
     history = History(
-        label, p.name, learned.stopped, learned.chosen, learned.logic, chosen.loss, learned.base_loss, p.spent,
+        label, p.name, learned.stopped, learned.chosen, chosen.logic, chosen.loss, learned.base_loss, p.spent,
         tuple(tries[0].found.records),
     )  # fmt: skip
     return chosen.tree, chosen.link, entries, history
@@ -175,7 +176,7 @@ def _constant(p: Plan, counts: Floats, target: int) -> tuple[Tree, Link]:
     column = min(p.columns, key=lambda column: column.name in p.wishes.forbidden)
     value = 0 if column.kind != CATEGORY else column.categories[0] if column.categories else ""
     criterion = Table([(value, 0.5)], other=0.5, missing=0.5)
-    rate = float(np.clip(counts[:, target].sum() / counts.sum(), 1e-9, 1.0 - 1e-9))
+    rate = float(counts[:, target].sum() / counts.sum())
     return Tree(Leaf(column.name, criterion)), Link(*learning.flat_link(rate))
 
 

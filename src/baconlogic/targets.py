@@ -44,8 +44,8 @@ def task_of(p: Plan, counts: Floats, target: int, place: int, halted: list[bool]
         bounds[:, 0], bounds[:, 1], p.wishes.andness, tuple(names.index(name) for name in p.wishes.required),
         p.reuse, bool(p.wishes.order), knee=p.aggregator.knee,
     )  # fmt: skip
-    total = float(weight.sum())
-    task = Task(shown, y, weight / total, total, template, p.search, p.most, None, p.seed, None, p.jobs, halted)
+    total = max(float(weight.sum()), float(len(weight)))  # a row is at least one case: weights that are less are shares
+    task = Task(shown, y, weight / weight.sum(), total, template, p.search, p.most, None, p.seed, None, p.jobs, halted)
     return replace(task, start=_start(p, task, start))
 
 

@@ -174,18 +174,25 @@ def agree_with_init(asked: Wishes, names: Sequence[str], max_leaves: int | None)
     for name in tree.features:
         if name in asked.forbidden:
             raise ValueError(f"{name!r} is forbidden, but init uses it")
-    _agree_with_gates(asked, tree)
+    broken = _broken_bound(asked, tree)
+    if broken:
+        raise ValueError(f"init has {broken}")
 
 
-def _agree_with_gates(asked: Wishes, tree: Tree) -> None:
-    for _, node in tree.walk():
-        if isinstance(node, Gate):
-            bounds = [(asked.andness, "andness")]
-            bounds += [
-                (asked.bounds(n.feature), f"andness for {n.feature!r}") for n in node.inputs if isinstance(n, Leaf)
-            ]
-            for (low, high), what in bounds:
-                if not low - 1e-9 <= node.andness <= high + 1e-9:
-                    raise ValueError(
-                        f"init has a gate of andness {node.andness:g}, but {what} asks for [{low:g}, {high:g}]"
-                    )
+def unmet(asked: Wishes, tree: Tree) -> str | None:
+    """Return what a tree that was found has or lacks against the wishes, in words; None where it grants them."""
+    for name in asked.required:
+        if name not in tree.features:
+            return f"no leaf for {name!r}, which is required"
+    return _broken_bound(asked, tree)
+
+
+def _broken_bound(asked: Wishes, tree: Tree) -> str | None:
+    """Return the first gate whose andness is not as asked, in words; None where all are."""
+    for _, gate in tree.walk():
+        if isinstance(gate, Gate):
+            bounds = {f"andness for {n.feature!r}": asked.bounds(n.feature) for n in gate.inputs if isinstance(n, Leaf)}
+            for what, (low, high) in ({"andness": asked.andness} | bounds).items():
+                if not low - 1e-9 <= gate.andness <= high + 1e-9:
+                    return f"a gate of andness {gate.andness:g}, but {what} asks for [{low:g}, {high:g}]"
+    return None

@@ -65,9 +65,11 @@ class Grower:
         self.screen = Screen(problem)
         self.contrary = bool(problem.low.max(initial=-np.inf) > problem.high.min(initial=np.inf))
         self.best: dict[int, Scored] = {}
+        self.going: Callable[[], bool] = lambda: True
 
     def run(self, most: int, start: Draft | None = None, going: Callable[[], bool] = lambda: True) -> dict[int, Scored]:
         """Grow to at most `most` leaves, from `start` or from nothing, as long as `going` says so."""
+        self.going = going
         if start is None:
             self._keep(self._first())
         else:
@@ -118,7 +120,7 @@ class Grower:
         draft = self.best[size].draft
         forced = bool(self._lacking(draft))
         self._keep(self._choose(draft, self.screen.insertions(draft, self._columns(draft), forced=forced)))
-        if size + 1 in self.best:
+        if size + 1 in self.best and self.going():
             self._swap(size + 1)
             self._float(size + 1)
 
@@ -146,7 +148,7 @@ class Grower:
                 new = _put(draft, proposal)
                 if forced or self._agrees(new):
                     tried.append(Scored(*refine(self.problem, new, SHORT)))
-            if len(tried) == most:
+            if len(tried) == most or (tried and not self.going()):
                 break
         return self._at_length([draft for _, draft in sorted(tried, key=lambda s: s.loss)[:FINALISTS]])
 

@@ -107,7 +107,7 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
     lock_loss_tolerance: loss that freezing may cost; multiplied by `loss_amplifier` too.
     loss_amplifier: factor of the whole loss.
     max_epochs: of one attempt, both phases together.
-    save_model, save_path: for the classifier, which saves an accepted model.
+    save_model, save_path: for the classifier, which then saves what `fit` ends with.
     tree_layout: "left", ((x0 . x1) . x2) . ..., or "balanced".
     weight_penalty_strength: of mean (weight - 1/2) ** 2 in the loss.
     noise_increase, noise_decrease: factors of the Gumbel noise in an epoch whose loss is not improving, or is.
