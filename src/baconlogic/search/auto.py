@@ -39,7 +39,8 @@ class Auto:
         grown = Growth().find(problem, ask)
         best = dict(grown.best)
         for size, scored in peeled.best.items():
-            if covers(problem, chain) and (size not in best or scored.loss < best[size].loss):
+            loss = scored.loss + _choice(problem, chain) / problem.cases  # growth pays a penalty, too
+            if covers(problem, chain) and (size not in best or loss < best[size].loss):
                 best[size] = scored
         return grown._replace(best=best)
 
@@ -63,6 +64,10 @@ def _complete(problem: Problem) -> bool:
 
 def _doubt(problem: Problem, chain: Chain) -> float:
     """Bound the error of a chain that fits all rows: so many chains of its length there are to choose from."""
+    return (_choice(problem, chain) + math.log(20.0)) / problem.rows
+
+
+def _choice(problem: Problem, chain: Chain) -> float:
+    """Return the logarithm of how many chains of its length there are to choose from."""
     literals = 2 * sum(len(np.unique(column)) for column in problem.X)
-    leaves = chain.draft.leaves
-    return (leaves * math.log(2.0 * literals) + math.log(20.0)) / problem.rows
+    return chain.draft.leaves * math.log(2.0 * literals)
