@@ -259,6 +259,13 @@ def test_pure_noise_gets_the_base_rate():
     assert clf.predict_proba(X)[:, 1] == pytest.approx(y.mean(), abs=0.02)
 
 
+def test_a_rule_of_truths_reads_as_one_though_not_every_case_was_seen():
+    table = np.random.default_rng(0).integers(0, 2, (150, 8))
+    clf = fit(table, (table[:, 0] & table[:, 3]) | table[:, 5])
+    assert {leaf.criterion for leaf in leaves(clf.tree_)} == {Given()}
+    assert sorted(clf.tree_.features) == ["x0", "x3", "x5"]
+
+
 def test_noise_is_hardly_ever_taken_for_logic():
     taken = 0
     for seed in range(20):

@@ -66,6 +66,7 @@ LAYERS = {
     "search/peel": {"loops", "search/cuts", "search/drafts", "search/fixed", "search/problem", "search/protocol"},
     "learning": {
         "encoding",
+        "kernel",
         "search/drafts",
         "search/peel",
         "search/problem",
@@ -128,7 +129,18 @@ LAYERS = {
         "tree",
         "wishes",
     },
-    "classifier": {"columns", "encoding", "outcome", "plans", "progress", "rows", "search/sinkhorn", "study", "tree"},
+    "classifier": {
+        "answering",
+        "columns",
+        "encoding",
+        "outcome",
+        "plans",
+        "progress",
+        "rows",
+        "search/sinkhorn",
+        "study",
+        "tree",
+    },
     "__init__": {"classifier", "criteria", "datasets", "decision", "files", "gcd", "notation", "tree"},
 }
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Label = str | int | float | bool
 Kind = Literal["number", "truth", "category"]
 
-LARGEST = 1e300  # of numbers in a file
+LARGEST = 1e300  # numbers beyond are not told from infinity, in a table and in a file
 MOST_LEVELS = 32  # of lists in lists in provenance
 MOST_ENTRIES = 100_000  # in provenance
 _JUST_BELOW_HALF = math.nextafter(0.5, 0.0)

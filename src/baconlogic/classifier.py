@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from baconlogic import encoding, outcome, plans, rows, study
+from baconlogic.answering import LARGEST
 from baconlogic.columns import Columns
 from baconlogic.progress import CallbackSupportMixin, Progress, with_callbacks
 from baconlogic.search.sinkhorn import Sinkhorn
@@ -259,5 +260,5 @@ def _check_weight(weight: Floats, what: str) -> None:
         total = weight.sum()
     if (weight < 0.0).any() or total <= 0.0:
         raise ValueError(f"{what} must not be negative, and not 0 for all rows")
-    if not total <= encoding.LARGEST:
-        raise ValueError(f"{what} must not sum to more than {encoding.LARGEST:g}; divide it by a number")
+    if not total <= LARGEST:
+        raise ValueError(f"{what} must not sum to more than {LARGEST:g}; divide it by a number")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from baconlogic.answering import LARGEST
 from baconlogic.criteria import Criterion, Given, Ramp, Sigmoid, Table
 from baconlogic.loops import MISSING
 from baconlogic.nodes import Gate, Leaf, Node, Not
@@ -32,8 +33,9 @@ NUMBER: Final = "number"
 TRUTH: Final = "truth"
 CATEGORY: Final = "category"
 FARTHEST = 1e6  # scaled values beyond are cut: no criterion tells them apart
+REACH = 3.0  # a category for which y is true a deviation more often than overall lies as far out as 3 of a number
 PRIOR_ROWS = 10.0  # how many rows of the overall rate a category's own rate is mixed with
-LARGEST = 1e300  # numbers beyond are not told from infinity, here and in a file
+
 SMALLEST = 1e-280  # numbers that differ by less are equal: no slope is steep enough to tell them apart
 PARTS = 5  # a category's rate is taken from the other parts, so that a row does not see its own label
 
@@ -207,7 +209,7 @@ def _places(column: Column, y: Floats, cases: Floats, base: float | None = None)
     codes, y, cases, count = column.values[known], y[known], cases[known], len(column.categories)
     total = np.bincount(codes, cases, count) + PRIOR_ROWS
     true = np.bincount(codes, cases * y, count) + PRIOR_ROWS * base
-    return np.asarray((true / total - base) / np.sqrt(base * (1.0 - base) + 1e-9) * 3.0)
+    return np.asarray((true / total - base) / np.sqrt(base * (1.0 - base) + 1e-9) * REACH)
 
 
 def _unseen_places(column: Column, y: Floats, cases: Floats) -> Floats:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.model_selection import StratifiedKFold
 
+from baconlogic import kernel
 from baconlogic.search.peel import Peel, covers
 from baconlogic.search.problem import Problem
 from baconlogic.search.protocol import Ask, Found, Scored
@@ -247,7 +248,7 @@ def _choose(sizes: dict[int, Sized], parts: Sequence[Trained], task: Task, simpl
         if not math.isnan(s.loss) and all(size in part.values for part in parts)
     }
     if not measured:  # too few rows to hold some out: what each leaf must gain is that of Akaike's criterion
-        return min(sizes, key=lambda size: (sizes[size].in_sample + 5.0 * size / task.weight, size))
+        return min(sizes, key=lambda size: (sizes[size].in_sample + kernel.size(size) / task.weight, size))
     best = min(measured, key=lambda size: (measured[size], size))
     allowed = sizes[best].error if simplicity == "one-se" else TIE
     return min(size for size, loss in measured.items() if loss <= measured[best] + allowed)

@@ -18,7 +18,7 @@ from baconlogic.encoding import Source
 from baconlogic.kernel import Shape
 from baconlogic.nodes import Gate, Leaf, Not, flatten
 from baconlogic.search import drafts
-from baconlogic.search.drafts import STEEPNESS, THRESHOLD, Draft
+from baconlogic.search.drafts import CRISP, STEEPNESS, THRESHOLD, Draft
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from baconlogic.nodes import Node
     from baconlogic.tree import Tree
 
-CRISP = 7.0  # slope of a 0/1 column
 HARD = gcd.gcd.coefficients(gcd.HARD).power  # the least power of a hard gate of two inputs
 
 
@@ -123,7 +122,7 @@ class _Builder:
         missing = _logit(leaf.criterion.missing)
         slope, centre = 2.0, 0.0
         if column.kind == encoded.TRUTH:
-            slope = CRISP
+            slope = CRISP  # of 0 and 1, at -1 and 1
         elif isinstance(leaf.criterion, Sigmoid):
             slope = leaf.criterion.slope * column.scale
             centre = (leaf.criterion.centre - column.centre) / column.scale

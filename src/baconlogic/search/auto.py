@@ -39,7 +39,7 @@ class Auto:
         grown = Growth().find(problem, ask)
         best = dict(grown.best)
         for size, scored in peeled.best.items():
-            loss = scored.loss + _choice(problem, chain) / problem.cases  # growth pays a penalty, too
+            loss = scored.loss + _price(problem, chain) / problem.cases
             if covers(problem, chain) and (size not in best or loss < best[size].loss):
                 best[size] = scored
         return grown._replace(best=best)
@@ -64,10 +64,10 @@ def _complete(problem: Problem) -> bool:
 
 def _doubt(problem: Problem, chain: Chain) -> float:
     """Bound the error of a chain that fits all rows: so many chains of its length there are to choose from."""
-    return (_choice(problem, chain) + math.log(20.0)) / problem.rows
-
-
-def _choice(problem: Problem, chain: Chain) -> float:
-    """Return the logarithm of how many chains of its length there are to choose from."""
     literals = 2 * sum(len(np.unique(column)) for column in problem.X)
-    return chain.draft.leaves * math.log(2.0 * literals)
+    return (chain.draft.leaves * math.log(2.0 * literals) + math.log(20.0)) / problem.rows
+
+
+def _price(problem: Problem, chain: Chain) -> float:
+    """Return what a chain pays for the choice of its cuts, as a grown tree pays a penalty on its parameters."""
+    return sum(math.log(len(np.unique(problem.X[column]))) for column in chain.draft.columns)

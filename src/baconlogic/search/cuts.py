@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 JOINS = (1.25, -0.25)  # the andness that joins a literal of label 0 (product) and of label 1 (its dual)
 Z = 2.0  # standard deviations of the Wilson bound
 TIED = 1e-9  # values closer than this are not cut apart
-CRISP = 0.01  # truths of a fixed column this close to 0 or 1 are read as them; a column with others is left alone
+NEARLY = 0.01  # truths of a fixed column this close to 0 or 1 are read as them; a column with others is left alone
 
 
 class Table(NamedTuple):
@@ -43,7 +43,7 @@ def table(problem: Problem) -> Table:
     X = np.ascontiguousarray(problem.X[:, counts])
     given = ~problem.learned
     X[given] = np.rint(X[given])
-    usable = problem.learned | (np.abs(problem.X - np.rint(problem.X)) <= CRISP).all(axis=1)
+    usable = problem.learned | (np.abs(problem.X - np.rint(problem.X)) <= NEARLY).all(axis=1)
     rising = np.eye(2, dtype=bool)  # of the leaf, by side and label
     direction = np.where(given, 1, problem.direction)[:, None, None]
     allowed = usable[:, None, None] & ((direction == 0) | (direction == np.where(rising, 1, -1)))

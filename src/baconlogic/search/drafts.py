@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 STEEPNESS, THRESHOLD = 8.0, 0.5  # of a link to start from
+CRISP = 7.0  # slope times distance from the centre where a crisp leaf is within 1e-3 of false or true
 
 
 class Leaf(NamedTuple):

@@ -35,6 +35,7 @@ SHORT, LONG = 12, 80  # steps of descent
 CANDIDATES, FINALISTS, SWAPS = 12, 3, 6
 PATIENCE, LEAST_GAIN = 2, 0.5  # sizes in a row that gain less log-likelihood than this before growth ends
 ENOUGH = 1e-5  # a smaller gain in loss is none
+PROMISING = 2e-3  # a draft this close to the best after SHORT steps may overtake it at length
 
 
 class Growth(BaseEstimator):  # type: ignore[misc]
@@ -179,7 +180,7 @@ class Grower:
         without = [drafts.remove(draft, i) for i in range(size)]
         shorter = [Scored(*refine(self.problem, new, SHORT)) for new in without if self._agrees(new)]
         best = min(shorter, key=lambda s: s.loss, default=None)
-        if best is not None and best.loss < self.best[size - 1].loss + 0.002:
+        if best is not None and best.loss < self.best[size - 1].loss + PROMISING:
             self._keep(self._at_length([best.draft]))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SLOPE = 1.8  # spans 5% to 95% of truth between the same quantiles of a normal column
-CRISP = 9.2  # of a column of two values, at -1 and 1: truths of 1e-4 and 1 - 1e-4
+STEEP = 9.2  # of a column of two values, at -1 and 1: truths of 1e-4 and 1 - 1e-4
 
 
 class Normalised(NamedTuple):
@@ -41,7 +41,7 @@ def normalised(problem: Problem) -> Normalised:
             continue
         missing = x >= KNOWN_BELOW
         if np.isin(x[~missing], (-1.0, 1.0)).all():
-            leaves.append(Leaf(column, sign * CRISP, 0.0))
+            leaves.append(Leaf(column, sign * STEEP, 0.0))
             truths.append(np.where(missing, 0.5, sign * x > 0.0))
         else:
             leaves.append(Leaf(column, sign * SLOPE, 0.0))

@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator
 from baconlogic.loops import KNOWN_BELOW
 from baconlogic.search import cuts, drafts
 from baconlogic.search.cuts import JOINS, TIED
-from baconlogic.search.drafts import Leaf
+from baconlogic.search.drafts import CRISP, Leaf
 from baconlogic.search.fixed import fit_link
 from baconlogic.search.protocol import Found, Scored
 
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-ENDS = 7.0  # slope times distance from the cut at the values next to it: within 1e-3 of false and true
-STEEPNESS = 12.0
+STEEPNESS = 12.0  # of the link of a chain: its truths are nearly 0 and 1
 LOOKS = 5  # how often a pass may look at the whole table; rows that a chain explains take fewer
 QUICK = 5e7  # values that are always looked at: less than a second
 
@@ -254,7 +253,7 @@ def _draft(problem: Problem, steps: list[Step], rest: int) -> Draft:
     """Return the chain as a tree; leaves are steeper the more there are, so that their errors sum to less than 1e-3."""
     if not steps:
         return drafts.single(Leaf(0, 1.0, 0.0), STEEPNESS, -1.0 if rest else 2.0)
-    ends = ENDS + log(len(steps))
+    ends = CRISP + log(len(steps))
     leaves = []
     for step in reversed(steps):
         sign = 1.0 if step.rising else -1.0

@@ -13,7 +13,7 @@ import numpy as np
 from baconlogic import kernel
 from baconlogic.loops import KNOWN_BELOW
 from baconlogic.search import screen
-from baconlogic.search.drafts import Draft, Leaf, replace
+from baconlogic.search.drafts import CRISP, Draft, Leaf, replace
 from baconlogic.search.refine import STEEPEST
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from baconlogic.search.problem import Problem
 
     Floats = NDArray[np.float64]
-
-ENDS = 7.0  # slope times distance from the centre at the values next to a cut: nearly false, nearly true
 
 
 def sharpen(problem: Problem, draft: Draft) -> Draft:
@@ -51,7 +49,7 @@ def _cut(problem: Problem, draft: Draft, place: int) -> Draft:
     if np.any(losses[(between >= first) & (between <= last)] > least + 1e-6):
         last = first
     low, high = values[first - 1], values[last]
-    slope = np.sign(p.slope[place]) * min(2.0 * ENDS / (high - low), STEEPEST)
+    slope = np.sign(p.slope[place]) * min(2.0 * CRISP / (high - low), STEEPEST)
     crisp = replace(draft, place, Leaf(int(draft.columns[place]), slope, low + (high - low) / 2.0, p.missing[place]))
     return crisp if _loss(problem, crisp) < _loss(problem, draft) else draft
 
