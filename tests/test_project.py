@@ -38,7 +38,7 @@ LAYERS = {
     "bounds": {"columns", "criteria", "evaluation", "gcd", "nodes"},
     "search/annealing": {"compiling", "gcd", "kernel", "loops", "permutation"},
     "search/drafts": {"kernel"},
-    "encoding": {"answering", "columns", "criteria", "loops", "nodes", "search/drafts"},
+    "encoding": {"answering", "columns", "criteria", "gcd", "loops", "nodes", "search/drafts"},
     "search/attempt": {"gcd", "kernel", "permutation", "search/annealing"},
     "search/bins": {"loops", "search/drafts"},
     "search/problem": {"gcd", "kernel", "search/drafts"},
@@ -52,6 +52,7 @@ LAYERS = {
     "starts": {"criteria", "encoding", "gcd", "kernel", "nodes", "search/drafts", "tree"},
     "wishes": {"gcd", "nodes", "tree"},
     "outcome": {"decision", "tree"},
+    "search/additive": {"gcd", "loops", "search/drafts", "search/problem", "search/protocol"},
     "search/fixed": {"loops", "search/drafts", "search/problem", "search/protocol", "search/refine"},
     "search/sharpen": {"kernel", "loops", "search/drafts", "search/problem", "search/refine", "search/screen"},
     "search/growth": {
@@ -67,6 +68,7 @@ LAYERS = {
     "learning": {
         "encoding",
         "kernel",
+        "search/additive",
         "search/drafts",
         "search/peel",
         "search/problem",
@@ -74,7 +76,7 @@ LAYERS = {
         "search/refine",
         "search/sharpen",
     },
-    "search/auto": {"loops", "search/growth", "search/peel", "search/problem", "search/protocol"},
+    "search/auto": {"loops", "search/additive", "search/growth", "search/peel", "search/problem", "search/protocol"},
     "search/sinkhorn": {
         "gcd",
         "kernel",
@@ -93,6 +95,7 @@ LAYERS = {
         "encoding",
         "gcd",
         "nodes",
+        "search/additive",
         "search/auto",
         "search/fixed",
         "search/growth",
@@ -102,7 +105,7 @@ LAYERS = {
         "tree",
         "wishes",
     },
-    "search/__init__": {"search/growth", "search/peel", "search/sinkhorn"},
+    "search/__init__": {"search/additive", "search/growth", "search/peel", "search/sinkhorn"},
     "targets": {
         "encoding",
         "learning",

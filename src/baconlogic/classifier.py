@@ -44,10 +44,10 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
 
     Parameters
     ----------
-    search : "auto", "growth", "peel", "sinkhorn", "refine", "calibrate" or a `baconlogic.search` object
-        How to find the tree. "auto" needs no thought. "refine" learns the parameters of `init` (or of the chain
-        `order` states) and keeps its structure, the default where these are given; "calibrate" keeps `init` as it is
-        and fits the threshold and the probability only.
+    search : "auto", "growth", "additive", "peel", "sinkhorn", "refine", "calibrate" or a `baconlogic.search` object
+        How to find the tree. "auto" needs no thought. "additive" gives scorecards: weighted means. "refine" learns the
+        parameters of `init` (or of the chain `order` states) and keeps its structure, the default where these are
+        given; "calibrate" keeps `init` as it is and fits the threshold and the probability only.
     criteria : "learned", "sigmoid" or "minmax"
         How numbers become truths: slope, centre and direction learned, or the paper's fixed normalisers.
     max_leaves : int, default None

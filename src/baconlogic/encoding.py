@@ -14,6 +14,7 @@ import numpy as np
 
 from baconlogic.answering import LARGEST
 from baconlogic.criteria import Criterion, Given, Ramp, Sigmoid, Table
+from baconlogic.gcd import NEUTRAL
 from baconlogic.loops import MISSING
 from baconlogic.nodes import Gate, Leaf, Node, Not
 
@@ -173,8 +174,7 @@ class Encoding:
             for column, slope, centre, missing in zip(draft.columns, p.slope, p.centre, p.missing, strict=True)
         ]
         for left, right, weight, andness in zip(*draft.shape, p.weight, p.andness, strict=True):
-            weights = (float(weight), 1.0 - float(weight))
-            nodes.append(Gate((nodes[left], nodes[right]), float(andness), weights, aggregator))
+            nodes.append(_joined(nodes[left], nodes[right], float(weight), float(andness), aggregator))
         return nodes[-1]
 
     def _leaf(
@@ -196,6 +196,18 @@ class Encoding:
             return Leaf(feature.name, Table(truths, other=other, missing=when_missing))
         raw = float(np.clip(feature.centre + feature.scale * centre, -LARGEST, LARGEST))
         return Leaf(feature.name, Sigmoid(raw, slope / feature.scale, missing=when_missing))
+
+
+def _joined(left: Node, right: Node, weight: float, andness: float, aggregator: str) -> Gate:
+    """Return a gate of two nodes; a weighted mean of weighted means is one gate."""
+    inputs: list[tuple[Node, float]] = []
+    for node, part in ((left, weight), (right, 1.0 - weight)):
+        if isinstance(node, Gate) and node.andness == andness == NEUTRAL:
+            inputs += [(child, part * own) for child, own in zip(node.inputs, node.weights, strict=True)]
+        else:
+            inputs.append((node, part))
+    nodes, weights = zip(*inputs, strict=True)
+    return Gate(nodes, andness, weights, aggregator)
 
 
 def _places(column: Column, y: Floats, cases: Floats, base: float | None = None) -> Floats:

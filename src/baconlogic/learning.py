@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 from sklearn.model_selection import StratifiedKFold
 
 from baconlogic import kernel
+from baconlogic.search import additive
 from baconlogic.search.peel import Peel, covers
 from baconlogic.search.problem import Problem
 from baconlogic.search.protocol import Ask, Found, Scored
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 Made = TypeVar("Made")
+Key = tuple[int, int]  # of a tree: its kind (0, or 1 for a rival) and size
 
 FOLDS = 5
 MOST_ROWS = 6000  # more are sampled for search and validation; the last refinement sees all
@@ -75,7 +77,7 @@ class Trained:
 
     found: Found
     held: Ints | None
-    values: dict[int, Floats]
+    values: dict[Key, Floats]
 
 
 def train(task: Task, rows: Ints, held: Ints | None) -> Trained:
@@ -93,8 +95,13 @@ def train(task: Task, rows: Ints, held: Ints | None) -> Trained:
     values = {}
     if held is not None:
         unseen = task.problem(held, rows)
-        values = {size: unseen.decision_values(scored.draft) for size, scored in found.best.items()}
+        values = {key: unseen.decision_values(scored.draft) for key, scored in _trees(found).items()}
     return Trained(found, held, values)
+
+
+def _trees(found: Found) -> dict[Key, Scored]:
+    """Return all trees of a search by kind and size."""
+    return {(kind, size): tree for kind, trees in enumerate((found.best, found.rivals)) for size, tree in trees.items()}
 
 
 def sample(task: Task) -> Ints:
@@ -131,6 +138,7 @@ class Sized:
     calibration: tuple[float, float]  # factor and shift of decision values that held-out rows ask for
     in_sample: float
     logic: bool  # whether it beats the base rate held out
+    measured: bool  # whether in every fold
 
     @property
     def link(self) -> tuple[float, float]:
@@ -170,34 +178,39 @@ def flat_link(rate: float) -> tuple[float, float]:
 def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: str) -> Learned:
     """Choose a size by what the folds say of it, refine on all rows, and calibrate on the rows held out."""
     everything = task.problem(np.arange(len(task.y)))
-    best = _unless_halted(task, lambda: _found_on_all(task, whole, everything), whole.found.best)
-    parts = [_at_sizes(part, best) for part in parts]
-    sizes, base = {}, base_loss(task.y, task.share)
-    for size, scored in sorted(best.items()):
-        calibration = _calibration(task, parts, size)
-        loss, error, accuracy = _held_out(task, parts, size, *calibration)
+    found = _unless_halted(task, lambda: _found_on_all(task, whole, everything), whole.found)
+    trees, base = _trees(found), base_loss(task.y, task.share)
+    parts = [_at_sizes(part, trees) for part in parts]
+    sizes: dict[int, Sized] = {}
+    for key in sorted(trees, key=lambda key: key[::-1]):
+        draft, calibration = trees[key].draft, _calibration(task, parts, key)
+        loss, error, accuracy = _held_out(task, parts, key, *calibration)
         logic = not (base - loss) * task.weight < EVIDENCE  # also where it could not be measured
-        in_sample = _in_sample(task, everything, scored.draft)
-        sizes[size] = Sized(scored.draft, loss, error, accuracy, calibration, in_sample, logic)
-    chosen = _choose(sizes, parts, task, simplicity)
+        measured = not math.isnan(loss) and all(key in part.values for part in parts)
+        in_sample = _in_sample(task, everything, draft)
+        sized = Sized(draft, loss, error, accuracy, calibration, in_sample, logic, measured)
+        before = sizes.get(key[1])
+        if before is None or (measured and not (before.measured and before.loss <= loss)):
+            sizes[key[1]] = sized
+    chosen = _choose(sizes, task, simplicity)
     if everything.rows > MOST_ROWS and not whole.found.exact:
         sizes[chosen] = _unless_halted(task, lambda: _refined(task, everything, sizes[chosen]), sizes[chosen])
     return Learned(sizes, chosen, base, whole.found.ended)
 
 
-def _found_on_all(task: Task, whole: Trained, everything: Problem) -> dict[int, Scored]:
-    """Return the trees found; an exact chain found on a sample is peeled again from all rows."""
+def _found_on_all(task: Task, whole: Trained, everything: Problem) -> Found:
+    """Return what was found; an exact chain found on a sample is peeled again from all rows."""
     if whole.found.exact and everything.rows > MOST_ROWS:
         chain, again = Peel().chain(everything, Ask(task.most, None, task.seed, lambda: True))
         if covers(everything, chain):
-            return again.best
-    return whole.found.best
+            return again
+    return whole.found
 
 
-def _at_sizes(part: Trained, sizes: Iterable[int]) -> Trained:
+def _at_sizes(part: Trained, keys: Iterable[Key]) -> Trained:
     """Return a fold with values for each size found; one that stopped earlier has those of its largest tree."""
-    known = {size: [k for k in part.values if k <= size] for size in sizes}
-    return replace(part, values={size: part.values[max(smaller)] for size, smaller in known.items() if smaller})
+    known = {(kind, size): [k for k in part.values if k[0] == kind and k[1] <= size] for kind, size in keys}
+    return replace(part, values={key: part.values[max(smaller)] for key, smaller in known.items() if smaller})
 
 
 def _unless_halted(task: Task, make: Callable[[], Made], before: Made) -> Made:
@@ -212,8 +225,11 @@ def _unless_halted(task: Task, make: Callable[[], Made], before: Made) -> Made:
 
 def _refined(task: Task, everything: Problem, sized: Sized) -> Sized:
     """Return a tree that was found on a sample, refined on all rows."""
-    _, draft = refine(everything, sized.draft, 20)
-    _, draft = refine(everything, sharpen(everything, draft), 20)
+    if additive.is_mean(sized.draft):
+        draft = additive.refit(everything, sized.draft)
+    else:
+        _, draft = refine(everything, sized.draft, 20)
+        _, draft = refine(everything, sharpen(everything, draft), 20)
     return replace(sized, draft=draft, in_sample=_in_sample(task, everything, draft))
 
 
@@ -222,7 +238,7 @@ def _in_sample(task: Task, everything: Problem, draft: Draft) -> float:
 
 
 def _held_out(
-    task: Task, parts: Sequence[Trained], size: int, factor: float, shift: float
+    task: Task, parts: Sequence[Trained], key: Key, factor: float, shift: float
 ) -> tuple[float, float, float]:
     """Return the mean held-out loss over folds, its standard error, and the accuracy.
 
@@ -230,8 +246,8 @@ def _held_out(
     """
     losses, right, total = [], 0.0, 0.0
     for part in parts:
-        if size in part.values:
-            values, y, share = factor * part.values[size] + shift, task.y[part.held], task.share[part.held]
+        if key in part.values:
+            values, y, share = factor * part.values[key] + shift, task.y[part.held], task.share[part.held]
             losses.append(cross_entropy(values, y, share))
             right += float(share @ np.where(values > 0.0, y, 1.0 - y))
             total += float(share.sum())
@@ -240,13 +256,9 @@ def _held_out(
     return float(np.mean(losses)), float(np.std(losses, ddof=1) / math.sqrt(len(losses))), right / total
 
 
-def _choose(sizes: dict[int, Sized], parts: Sequence[Trained], task: Task, simplicity: str) -> int:
+def _choose(sizes: dict[int, Sized], task: Task, simplicity: str) -> int:
     """Return the size of the lowest held-out loss, or the smallest within one standard error of it."""
-    measured = {
-        size: s.loss
-        for size, s in sizes.items()
-        if not math.isnan(s.loss) and all(size in part.values for part in parts)
-    }
+    measured = {size: sized.loss for size, sized in sizes.items() if sized.measured}
     if not measured:  # too few rows to hold some out: what each leaf must gain is that of Akaike's criterion
         return min(sizes, key=lambda size: (sizes[size].in_sample + kernel.size(size) / task.weight, size))
     best = min(measured, key=lambda size: (measured[size], size))
@@ -254,12 +266,12 @@ def _choose(sizes: dict[int, Sized], parts: Sequence[Trained], task: Task, simpl
     return min(size for size, loss in measured.items() if loss <= measured[best] + allowed)
 
 
-def _calibration(task: Task, parts: Sequence[Trained], size: int) -> tuple[float, float]:
+def _calibration(task: Task, parts: Sequence[Trained], key: Key) -> tuple[float, float]:
     """Return factor and shift of decision values that make held-out probabilities right, held to (1, 0) a little."""
-    held = [part for part in parts if size in part.values and part.held is not None]
+    held = [part for part in parts if key in part.values and part.held is not None]
     if not held:
         return 1.0, 0.0
-    values = np.concatenate([part.values[size] for part in held])
+    values = np.concatenate([part.values[key] for part in held])
     rows = np.concatenate([part.held for part in held])
     y, share = task.y[rows], task.share[rows] / task.share[rows].sum()
     values = np.clip(values, -30.0, 30.0)

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from baconlogic import encoding, gcd, starts
 from baconlogic.answering import Feature, as_labels
 from baconlogic.nodes import Gate
+from baconlogic.search.additive import Additive
 from baconlogic.search.auto import Auto
 from baconlogic.search.fixed import Calibrate, Refine
 from baconlogic.search.growth import Growth
@@ -30,6 +31,7 @@ SEARCHES = {
     "auto": Auto,
     "growth": Growth,
     "peel": Peel,
+    "additive": Additive,
     "sinkhorn": Sinkhorn,
     "refine": Refine,
     "calibrate": Calibrate,
@@ -103,7 +105,7 @@ def _agree_with_aggregator(clf: Any, asked: Wishes) -> None:
 def _warm(clf: Any, asked: Wishes, search: str, columns: Sequence[Column], before: Decision | None) -> tuple[Tree, ...]:
     """Return the trees of the last fit where the next can start from them: same table, classes and wishes."""
     names = [column.name for column in columns]
-    if before is None or asked.order or asked.init is not None or search in ("peel", "sinkhorn"):
+    if before is None or asked.order or asked.init is not None or search in ("peel", "additive", "sinkhorn"):
         return ()
     if [f.name for f in before.features] != names or before.classes != tuple(clf.classes_.tolist()):
         return ()

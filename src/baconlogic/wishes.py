@@ -63,7 +63,7 @@ def wishes(
 def agree_with_search(asked: Wishes, search: str, features: int, max_leaves: int | None) -> None:
     """Refuse wishes that a search, by its name, cannot grant; `features` is how many it may use."""
     stated = "order" if asked.order else "init" if asked.init is not None else ""
-    if (stated and search == "peel") or (asked.order and search in ("growth", "auto")):
+    if (stated and search in ("peel", "additive")) or (asked.order and search in ("growth", "auto")):
         raise ValueError(f"{stated} states a structure, which search={search!r} would not keep; use search='refine'")
     if stated == "init" and search == "sinkhorn":
         raise ValueError("init states a structure, but search='sinkhorn' has its own; use search='refine' or 'growth'")
@@ -71,8 +71,14 @@ def agree_with_search(asked: Wishes, search: str, features: int, max_leaves: int
         raise ValueError(f"{asked.required[0]!r} is required, which search='peel' does not promise; use search='auto'")
     if search == "sinkhorn" and max_leaves is not None and features > max_leaves:
         raise ValueError(f"search='sinkhorn' uses all {features} features, but max_leaves is {max_leaves}; forbid some")
+    if search == "additive" and any(not low <= gcd.NEUTRAL <= high for low, high in _stated(asked)):
+        raise ValueError("andness excludes 0.5, but search='additive' joins all by a neutral gate; use search='auto'")
     if search == "sinkhorn" and (asked.andness != ANY or asked.gates):
         raise ValueError("andness is bounded, but search='sinkhorn' learns it freely; use search='auto' or 'growth'")
+
+
+def _stated(asked: Wishes) -> list[tuple[float, float]]:
+    return [asked.andness, *(asked.gates or {}).values()]
 
 
 def _listed(value: Any, what: str, names: Sequence[str]) -> tuple[str, ...]:

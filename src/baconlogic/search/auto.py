@@ -1,4 +1,4 @@
-"""Auto, the default: peel for crisp logic first; grow unless the chain found is beyond doubt; keep the best by size."""
+"""Auto, the default: peel for crisp logic first; unless the chain found is beyond doubt, grow, and add up as well."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baconlogic.loops import KNOWN_BELOW
+from baconlogic.search.additive import Additive, suits
 from baconlogic.search.growth import Growth
 from baconlogic.search.peel import Peel, covers
 from baconlogic.search.protocol import Found
@@ -23,7 +24,7 @@ BEYOND_DOUBT = "exact: a chain this short that fits this many rows is hardly a c
 
 
 class Auto:
-    """Peel, then grow from nothing; the best of both by size."""
+    """Peel, then grow from nothing; the best of both by size. Weighted means are their rivals."""
 
     def find(self, problem: Problem, ask: Ask) -> Found:
         """Return the best trees by size of both searches."""
@@ -42,7 +43,8 @@ class Auto:
             loss = scored.loss + _price(problem, chain) / problem.cases
             if covers(problem, chain) and (size not in best or loss < best[size].loss):
                 best[size] = scored
-        return grown._replace(best=best)
+        rivals = Additive().find(problem, ask).best if suits(problem) else {}
+        return grown._replace(best=best, rivals={size: scored for size, scored in rivals.items() if size > 1})
 
 
 def _excess(problem: Problem, peeled: Found) -> float:
