@@ -130,7 +130,7 @@ def test_every_criterion_has_words_and_a_range(criterion):
             "worst radius is large: not true below 1000.1, half true at 1000.25, fully true above 1000.4",
         ),
         (Ramp([(0, 0.9999), (1, 0)]), "worst radius is small: 99.99% true below 0, not true above 1"),
-        (Sigmoid(686.512345678, -0.0035), "worst radius is small: 95% true at -155, half true at 687"),
+        (Sigmoid(686.512345678, -0.0035), "worst radius is small: half true at 687, 5% true at 1528"),
         (
             Ramp.between(1e-5, 3.21e-5),
             "worst radius is large: not true below 0.00001, half true at 0.0000211, fully true above 0.0000321",

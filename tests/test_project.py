@@ -195,7 +195,7 @@ def test_public_names():
         "load",
         "search",
     ]
-    assert baconlogic.search.__all__ == ["Growth", "NotAccepted", "Peel", "Sinkhorn"]
+    assert baconlogic.search.__all__ == ["Additive", "Growth", "NotAccepted", "Peel", "Sinkhorn"]
     public = [name for name in vars(baconlogic.BaconClassifier) if not name.startswith(("_", "set_"))]
     assert sorted(public) == [
         "decision_function", "fit", "predict", "predict_proba", "save", "truth", "with_leaves",

@@ -331,8 +331,8 @@ class Sigmoid(Numeric):
         return self.centre + (math.log(truth) - math.log1p(-truth)) / self.slope
 
     def words(self, feature: str) -> str:
-        """Say where it is half true and where nearly true."""
-        at = sorted((self.inverse(t), t) for t in (0.5, 0.95))
+        """Say where it is half true, and where above that it is nearly true, or hardly."""
+        at = [(self.inverse(t), t) for t in (0.5, 0.95 if self.rising else 0.05)]
         shown = numbers([x for x, _ in at])
         said = ", ".join(f"{degree(t)} at {text}" for (_, t), text in zip(at, shown, strict=True))
         return f"{feature} is {'large' if self.rising else 'small'}: {said}{self._in_unit()}{self._when_missing()}"

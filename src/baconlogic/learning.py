@@ -101,7 +101,8 @@ def train(task: Task, rows: Ints, held: Ints | None) -> Trained:
 
 def _trees(found: Found) -> dict[Key, Scored]:
     """Return all trees of a search by kind and size."""
-    return {(kind, size): tree for kind, trees in enumerate((found.best, found.rivals)) for size, tree in trees.items()}
+    kinds = found.best, found.rivals or {}
+    return {(kind, size): tree for kind, trees in enumerate(kinds) for size, tree in trees.items()}
 
 
 def sample(task: Task) -> Ints:

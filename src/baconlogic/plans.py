@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 SEARCHES = {
     "auto": Auto,
     "growth": Growth,
-    "peel": Peel,
     "additive": Additive,
+    "peel": Peel,
     "sinkhorn": Sinkhorn,
     "refine": Refine,
     "calibrate": Calibrate,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from baconlogic.search.drafts import Draft
     from baconlogic.search.problem import Problem
@@ -37,7 +36,7 @@ class Found(NamedTuple):
     ended: str
     interrupted: bool = False
     certain: bool = False  # nothing is left to be told by held-out rows
-    rivals: Mapping[int, Scored] = MappingProxyType({})  # trees of another kind; of each size, held-out rows choose
+    rivals: dict[int, Scored] | None = None  # trees of another kind; of each size, held-out rows choose
     exact: bool = False  # a crisp chain that explains every row: found again on all rows where these were a sample
     records: tuple[object, ...] = ()  # of each attempt, where there are several
 
