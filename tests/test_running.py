@@ -19,7 +19,8 @@ X = RNG.normal(size=(120, 4))
 Y = (X[:, 0] + 0.3 * RNG.normal(size=120) > 0.0).astype(int)
 
 
-NO_SEARCH = "search must be one of auto, growth, additive, peel, sinkhorn, refine, calibrate or a search object"
+SEARCHES = ("auto", "growth", "additive", "peel", "sinkhorn", "refine", "calibrate")
+NO_SEARCH = f"search must be one of {', '.join(SEARCHES)} or a search object"
 
 
 def fit(X=X, y=Y, **rest):
@@ -79,7 +80,7 @@ def test_max_leaves_must_be_a_positive_whole_number(wrong):
 
 
 @pytest.mark.parametrize(("wrong", "says"), [
-    ({"search": "x"}, "search must be one of 'auto', 'growth', 'additive', 'peel', 'sinkhorn', 'refine', 'calibrate', got 'x'"),
+    ({"search": "x"}, f"search must be one of {', '.join(map(repr, SEARCHES))}, got 'x'"),
     ({"search": Growth}, f"{NO_SEARCH}, got <class 'baconlogic.search.growth.Growth'>"),
     ({"search": 3}, f"{NO_SEARCH}, got 3"),
     ({"criteria": "x"}, "criteria must be one of 'learned', 'sigmoid', 'minmax', got 'x'"),
