@@ -43,8 +43,12 @@ class Auto:
             loss = scored.loss + _price(problem, chain) / problem.cases
             if covers(problem, chain) and (size not in best or loss < best[size].loss):
                 best[size] = scored
-        rivals = Additive().find(problem, ask).best if suits(problem) else {}
-        return grown._replace(best=best, rivals={size: scored for size, scored in rivals.items() if size > 1})
+        grown = grown._replace(best=best)
+        if grown.interrupted or not suits(problem):
+            return grown
+        means = Additive().find(problem, ask)
+        rivals = {size: scored for size, scored in means.best.items() if size > 1 and problem.granted(scored.draft)}
+        return grown._replace(rivals=rivals, ended=f"{grown.ended}; {means.ended} were tried as well")
 
 
 def _excess(problem: Problem, peeled: Found) -> float:

@@ -266,8 +266,7 @@ def _draft(problem: Problem, steps: list[Step], rest: int) -> Draft:
 
 def covers(problem: Problem, chain: Chain) -> bool:
     """Whether a chain is one, and uses every required feature."""
-    used = problem.features[chain.draft.columns].tolist() if chain.steps else []
-    return bool(used) and set(problem.required) <= set(used)
+    return bool(chain.steps) and problem.granted(chain.draft)
 
 
 class Peel(BaseEstimator):  # type: ignore[misc]

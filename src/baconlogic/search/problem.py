@@ -70,6 +70,10 @@ class Problem:
         X = np.ascontiguousarray(self.X[:, rows[seen]])
         return replace(self, X=X, y=y[seen], share=share[seen], weight=self.cases)
 
+    def granted(self, draft: Draft) -> bool:
+        """Whether a draft uses every required feature."""
+        return set(self.required) <= set(self.features[draft.columns].tolist())
+
     def data(self, draft: Draft) -> Data:
         """Return what the kernel needs to know of the rows."""
         return Data(draft.columns, self.learned[draft.columns], self.X, self.y, self.share)
