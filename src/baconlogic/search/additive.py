@@ -1,6 +1,6 @@
 """Additive: a weighted mean of gentle criteria, a scorecard. Where evidence simply adds up, no other tree does better.
 
-The truth of a leaf has one of a few shapes, the gate is neutral, and the weights are those of a logistic
+The truth of a leaf rises slowly with its column, the gate is neutral, and the weights are those of a logistic
 regression on the truths, penalised a little: its coefficients are weights times the steepness of the link. Columns
 enter one by one and are swapped, judged by the quadratic model of the loss around the tree before.
 """
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-SHAPES = ((1.0, 0.0, 0.0), (2.0, -1.0, 2.0), (2.0, 1.0, 2.0))
-# slope and centre of leaves on the robust scale, and the log-likelihood that each must gain: gently rising around the
-# median (a truth runs from 0.34 to 0.66 between the quartiles), or faster, among the low or the high values
-WIDEST = 100  # leaves that are looked at: those that say most on their own
+SLOPE = 1.0  # of a leaf on the robust scale: between the quartiles a truth runs from 0.34 to 0.66
+WIDEST = 100  # columns that are looked at: those that say most on their own
 PATIENCE, LEAST_GAIN = 2, 0.5  # sizes in a row that gain less log-likelihood than this before it ends
 SWAPS = 5  # at most, at each size
 TRIES = 3  # of the best moves by the quadratic model, until one lowers the loss
@@ -77,12 +75,7 @@ def suits(problem: Problem) -> bool:
 
 def refit(problem: Problem, draft: Draft) -> Draft:
     """Return a weighted mean with its weights learned again."""
-    p = draft.parts
-    leaves = [
-        Leaf(int(column), abs(slope), centre)
-        for column, slope, centre in zip(draft.columns, p.slope, p.centre, strict=True)
-    ]
-    score = _Scores(problem, leaves)
+    score = _Scores(problem, draft.columns)
     return score.draft(score.fit(tuple(range(draft.leaves))))
 
 
@@ -107,50 +100,39 @@ class _Model(NamedTuple):
 class _Scores:
     """The columns of a problem as truths, standardised, and regressions on some of them."""
 
-    def __init__(self, problem: Problem, leaves: list[Leaf] | None = None) -> None:
+    def __init__(self, problem: Problem, columns: Ints | None = None) -> None:
         self.problem = problem
         self.strength = problem.penalty / problem.cases
-        if leaves is not None:
-            self._look(leaves, [0.0] * len(leaves))
-            return
-        shaped = [
-            (leaf, price) for column in np.flatnonzero(_open(problem)) for leaf, price in self._shapes(int(column))
-        ]
-        self._look(*(list(each) for each in zip(*shaped, strict=True)))
-        if len(shaped) > WIDEST:
-            told = np.abs((problem.share * (problem.y - problem.share @ problem.y)) @ self.X) - self.price
-            needed = np.isin(self.features, problem.required)
-            most = np.sort(np.argsort(-np.where(needed, np.inf, told), kind="stable")[:WIDEST])
-            self._look([shaped[i][0] for i in most], [shaped[i][1] for i in most])
+        self._look(np.flatnonzero(_open(problem)) if columns is None else columns)
+        if len(self.columns) > WIDEST:
+            told = np.abs((problem.share * (problem.y - problem.share @ problem.y)) @ self.X)
+            needed = np.isin(problem.features[self.columns], problem.required)
+            most = np.argsort(-np.where(needed, np.inf, told), kind="stable")[:WIDEST]
+            self._look(self.columns[np.sort(most)])
+        self.features = problem.features[self.columns]
+        sign = problem.direction[self.columns]
+        self.sign = np.where(problem.learned[self.columns], sign, 1)  # of coefficients; 0: either
 
-    def _shapes(self, column: int) -> list[tuple[Leaf, float]]:
-        """Return the leaves that a column may have, each with its price."""
-        x = self.problem.X[column]
-        if not self.problem.learned[column]:
-            return [(Leaf(column, 1.0, 0.0), 0.0)]
-        if (np.abs(x[x < KNOWN_BELOW]) == 1.0).all():  # 0 and 1 are shown as -1 and 1
-            return [(Leaf(column, CRISP, 0.0), 0.0)]
-        return [(Leaf(column, slope, centre), price) for slope, centre, price in SHAPES]
-
-    def _look(self, shaped: list[Leaf], price: list[float]) -> None:
-        """Show each leaf's truths as a column: its mean where a value is missing."""
-        share, X = self.problem.share, np.empty((self.problem.rows, len(shaped)))
-        self.leaves, self.mean = shaped, np.empty(len(shaped))
-        for j, leaf in enumerate(shaped):
-            x = self.problem.X[leaf.column]
-            known, truths = x < KNOWN_BELOW, x
-            if self.problem.learned[leaf.column]:
-                truths = 1.0 / (1.0 + np.exp(-leaf.slope * np.clip(x - leaf.centre, -50.0, 50.0)))
-            weight = share[known].sum()
-            self.mean[j] = share[known] @ truths[known] / weight if weight > 0.0 else 0.5
-            X[:, j] = np.where(known, truths, self.mean[j])
+    def _look(self, columns: Ints) -> None:
+        leaves = [self._truths(column) for column in columns]
+        share = self.problem.share
+        self.columns = columns
+        self.slope, self.mean = (np.array([leaf[i] for leaf in leaves]) for i in (0, 1))
+        X = np.array([leaf[2] for leaf in leaves]).reshape(len(columns), self.problem.rows).T
         self.spread = np.sqrt(np.maximum(share @ (X - self.mean) ** 2, 1e-12))
         self.X = (X - self.mean) / self.spread
-        self.columns = np.array([leaf.column for leaf in shaped], dtype=np.int64)
-        self.price = np.array(price) / self.problem.cases
-        self.features = self.problem.features[self.columns]
-        sign = self.problem.direction[self.columns]
-        self.sign = np.where(self.problem.learned[self.columns], sign, 1)  # of coefficients; 0: either
+
+    def _truths(self, column: int) -> tuple[float, float, Floats]:
+        """Return the slope of a leaf on a column, its mean truth, and its truths: the mean where a value is missing."""
+        x, share = self.problem.X[column], self.problem.share
+        known = x < KNOWN_BELOW
+        slope, truths = 1.0, x
+        if self.problem.learned[column]:
+            slope = CRISP if (np.abs(x[known]) == 1.0).all() else SLOPE  # 0 and 1 are shown as -1 and 1
+            truths = 1.0 / (1.0 + np.exp(-slope * np.clip(x, -50.0, 50.0)))
+        weight = share[known].sum()
+        mean = float(share[known] @ truths[known] / weight) if weight > 0.0 else 0.5
+        return slope, mean, np.where(known, truths, mean)
 
     def lacking(self, chosen: tuple[int, ...]) -> set[int]:
         """Return the required features that are not among the chosen columns."""
@@ -168,8 +150,6 @@ class _Scores:
             u = A @ values
             return float(problem.share @ (np.logaddexp(0.0, u) - problem.y * u) + 0.5 * penalty @ values**2)
 
-        price = float(self.price[list(chosen)].sum())
-
         now = loss(values)
         for _ in range(STEPS):
             p = 1.0 / (1.0 + np.exp(-np.clip(A @ values, -500.0, 500.0)))
@@ -183,7 +163,7 @@ class _Scores:
             values, gained, now = values - step, now - ahead, ahead
             if gained < 1e-10:
                 break
-        return _Model(chosen, values, now + price)
+        return _Model(chosen, values, now)
 
     def additions(self, model: _Model) -> list[tuple[int, ...]]:
         """Return the ways to add a column; one of a required feature first."""
@@ -221,8 +201,7 @@ class _Scores:
         curvature += np.diag(np.r_[1e-9, np.full(len(self.columns), self.strength)])
         at = np.c_[np.zeros(len(choices), dtype=np.int64), 1 + np.array(choices)]
         values = np.linalg.solve(curvature[at[:, :, None], at[:, None, :]], aim[at][:, :, None])[:, :, 0]
-        gain = (aim[at] * values).sum(axis=1) / 2.0 - self.price[at[:, 1:] - 1].sum(axis=1)
-        promise = np.where(self._allowed(at[:, 1:] - 1, values[:, 1:]), gain, -np.inf)
+        promise = np.where(self._allowed(at[:, 1:] - 1, values[:, 1:]), (aim[at] * values).sum(axis=1), -np.inf)
         fits = []
         for i in np.argsort(-promise, kind="stable")[:TRIES]:
             if promise[i] > -np.inf:
@@ -250,6 +229,6 @@ class _Scores:
 
     def _leaf(self, place: int, *, falling: bool) -> Leaf:
         sign, mean = -1.0 if falling else 1.0, float(np.clip(self.mean[place], 1e-6, 1.0 - 1e-6))
-        leaf = self.leaves[place]
-        missing = sign * log(mean / (1.0 - mean)) if self.problem.learned[leaf.column] else 0.0
-        return Leaf(leaf.column, sign * leaf.slope, leaf.centre, missing)
+        column = int(self.columns[place])
+        missing = sign * log(mean / (1.0 - mean)) if self.problem.learned[column] else 0.0
+        return Leaf(column, sign * float(self.slope[place]), 0.0, missing)
