@@ -129,6 +129,13 @@ def test_many_rows_are_all_weighed(monkeypatch):
     assert rows == [len(Y)]
 
 
+def test_a_grown_mean_is_not_taken_for_a_scorecard(monkeypatch):
+    monkeypatch.setattr(learning, "MOST_ROWS", 200)
+    monkeypatch.setattr(additive, "refit", None)
+    clf = fit(search="growth", andness=(0.5, 0.5), max_leaves=3)
+    assert {gate.andness for gate in gates(clf.tree_)} <= {0.5}
+
+
 @pytest.mark.parametrize(("wish", "said"), [
     ({"andness": (0.75, 2.0)}, "andness excludes 0.5, but search='additive' joins all by a neutral gate"),
     ({"andness": {"x1": (0.0, 0.25)}}, "andness excludes 0.5, but search='additive' joins all by a neutral gate"),

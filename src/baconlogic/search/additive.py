@@ -74,14 +74,15 @@ def suits(problem: Problem) -> bool:
 
 
 def refit(problem: Problem, draft: Draft) -> Draft:
-    """Return a weighted mean with its weights learned again."""
+    """Return a weighted mean with its weights learned again, unless a direction would turn against what is asked."""
     score = _Scores(problem, draft.columns)
-    return score.draft(score.fit(tuple(range(draft.leaves))))
+    model = score.fit(tuple(range(draft.leaves)))
+    return score.draft(model) if score.allowed(np.array([model.chosen]), model.values[None, 1:])[0] else draft
 
 
 def is_mean(draft: Draft) -> bool:
-    """Whether a draft is a weighted mean of several leaves."""
-    return draft.leaves > 1 and bool((draft.parts.andness == gcd.NEUTRAL).all())
+    """Whether a draft was found here: no other search leaves every centre at the median and every gate neutral."""
+    return draft.leaves > 1 and bool((draft.parts.andness == gcd.NEUTRAL).all() and (draft.parts.centre == 0.0).all())
 
 
 def _open(problem: Problem) -> NDArray[np.bool_]:
@@ -201,16 +202,17 @@ class _Scores:
         curvature += np.diag(np.r_[1e-9, np.full(len(self.columns), self.strength)])
         at = np.c_[np.zeros(len(choices), dtype=np.int64), 1 + np.array(choices)]
         values = np.linalg.solve(curvature[at[:, :, None], at[:, None, :]], aim[at][:, :, None])[:, :, 0]
-        promise = np.where(self._allowed(at[:, 1:] - 1, values[:, 1:]), (aim[at] * values).sum(axis=1), -np.inf)
+        promise = np.where(self.allowed(at[:, 1:] - 1, values[:, 1:]), (aim[at] * values).sum(axis=1), -np.inf)
         fits = []
         for i in np.argsort(-promise, kind="stable")[:TRIES]:
             if promise[i] > -np.inf:
                 fitted = self.fit(choices[i], model.values if len(choices[i]) == k else np.r_[model.values, 0.0])
-                if self._allowed(np.array([choices[i]]), fitted.values[None, 1:])[0]:
+                if self.allowed(np.array([choices[i]]), fitted.values[None, 1:])[0]:
                     fits.append(fitted)
         return min(fits, key=lambda fitted: fitted.loss, default=None)
 
-    def _allowed(self, chosen: Ints, values: Floats) -> NDArray[np.bool_]:
+    def allowed(self, chosen: Ints, values: Floats) -> NDArray[np.bool_]:
+        """Whether coefficients, one row for each choice of columns, have the directions asked for."""
         return np.asarray((self.sign[chosen] * values >= 0.0).all(axis=1))
 
     def draft(self, model: _Model) -> Draft:
