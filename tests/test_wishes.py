@@ -293,7 +293,7 @@ def test_a_typed_criterion_that_does_not_suit_its_column_is_refused_by_name(form
 
 
 def test_a_wish_that_the_search_had_no_time_for_is_said():
-    said = "^the tree for True has no leaf for '[bc]', which is required: the search had to end early$"
+    said = "^the tree for True has no leaf for '[abc]', which is required: the search had to end early$"
     with pytest.warns(UserWarning, match=said):
         fit(search="growth", required=["a", "b", "c"], time_budget=1e-6)
 
