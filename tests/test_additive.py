@@ -1,6 +1,7 @@
 """Scorecards: what adds up is found as a weighted mean, within the wishes, and only where held-out rows prefer it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -100,6 +101,15 @@ def test_fixed_criteria_are_weighed_as_they_are(criteria):
     assert clf.score(X, Y) > 0.8
     if criteria == "minmax":
         assert all(isinstance(leaf.criterion, Ramp) for _, leaf in clf.tree_.walk() if isinstance(leaf, Leaf))
+
+
+def test_a_category_that_hardly_matters_weighs_little():
+    home = RNG.choice(["yes", "no"], 400)
+    table = pd.DataFrame({"income": X[:, 0], "job": np.where(X[:, 1] > 0.0, "nurse", "clerk"), "home": home})
+    clf = fit(table, X[:, 0] + 0.8 * (X[:, 1] > 0.0) + RNG.normal(size=400) > 0.4).with_leaves(3)
+    (gate,) = gates(clf.tree_)
+    weights = {leaf.feature: weight for leaf, weight in zip(gate.inputs, gate.weights, strict=True)}
+    assert weights["home"] < 0.2 < weights["income"]
 
 
 def test_truths_are_weighed_as_they_are():

@@ -17,6 +17,7 @@ from baconlogic import gcd
 from baconlogic.loops import KNOWN_BELOW
 from baconlogic.search import drafts
 from baconlogic.search.drafts import CRISP, Leaf
+from baconlogic.search.growth import LEAST_GAIN, PATIENCE
 from baconlogic.search.protocol import Found, Scored
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 SLOPE = 1.0  # of a leaf on the robust scale: between the quartiles a truth runs from 0.34 to 0.66
+NARROW, STEEPEST = 0.4, 1e3  # columns of less deviation, mostly of categories, have steeper leaves, up to so much
 WIDEST = 100  # columns that are looked at: those that say most on their own
-PATIENCE, LEAST_GAIN = 2, 0.5  # sizes in a row that gain less log-likelihood than this before it ends
 SWAPS = 5  # at most, at each size
 TRIES = 3  # of the best moves by the quadratic model, until one lowers the loss
 STEPS = 30  # of Newton's method
@@ -127,13 +128,21 @@ class _Scores:
         """Return the slope of a leaf on a column, its mean truth, and its truths: the mean where a value is missing."""
         x, share = self.problem.X[column], self.problem.share
         known = x < KNOWN_BELOW
-        slope, truths = 1.0, x
+        slope, truths = 1.0, x  # of a 0/1 column, shown as -1 and 1, it is crisp
         if self.problem.learned[column]:
-            slope = CRISP if (np.abs(x[known]) == 1.0).all() else SLOPE  # 0 and 1 are shown as -1 and 1
+            slope = CRISP if (np.abs(x[known]) == 1.0).all() else self._slope(x[known], share[known])
             truths = 1.0 / (1.0 + np.exp(-slope * np.clip(x, -50.0, 50.0)))
         weight = share[known].sum()
         mean = float(share[known] @ truths[known] / weight) if weight > 0.0 else 0.5
         return slope, mean, np.where(known, truths, mean)
+
+    def _slope(self, x: Floats, share: Floats) -> float:
+        """Return the slope of a leaf: steeper where values lie close, or its weight would not tell what it does."""
+        if not share.sum() > 0.0:
+            return SLOPE
+        mean = float(np.average(x, weights=share))
+        deviation = float(np.sqrt(np.average((x - mean) ** 2, weights=share)))
+        return SLOPE * max(1.0, NARROW / max(deviation, NARROW / STEEPEST))
 
     def lacking(self, chosen: tuple[int, ...]) -> set[int]:
         """Return the required features that are not among the chosen columns."""
@@ -193,7 +202,7 @@ class _Scores:
         """Return the regression on the choice that promises most, as the quadratic model around `model` has it."""
         if not choices:
             return None
-        problem, k = self.problem, len(model.chosen)
+        problem = self.problem
         every, full = np.c_[np.ones(problem.rows), self.X], np.zeros(1 + len(self.columns))
         full[0], full[1 + np.array(model.chosen, dtype=np.int64)] = model.values[0], model.values[1:]
         p = 1.0 / (1.0 + np.exp(-np.clip(every @ full, -500.0, 500.0)))
@@ -206,7 +215,7 @@ class _Scores:
         fits = []
         for i in np.argsort(-promise, kind="stable")[:TRIES]:
             if promise[i] > -np.inf:
-                fitted = self.fit(choices[i], model.values if len(choices[i]) == k else np.r_[model.values, 0.0])
+                fitted = self.fit(choices[i], full[at[i]])
                 if self.allowed(np.array([choices[i]]), fitted.values[None, 1:])[0]:
                     fits.append(fitted)
         return min(fits, key=lambda fitted: fitted.loss, default=None)
