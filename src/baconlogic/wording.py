@@ -41,3 +41,16 @@ def percent(share: float) -> str:
 def listed(items: list[str], last: str = "or") -> str:
     """Write a list as people do: a, b or c."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
+
+
+def aligned(header: list[str], lines: list[list[str]]) -> str:
+    """Write a table: the first column to the left, the others to the right, two spaces between."""
+    table = [header, *lines]
+    widths = [max(len(line[i]) for line in table) for i in range(len(header))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in table
+    )

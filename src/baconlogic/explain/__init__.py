@@ -1,0 +1,1 @@
+"""Questions to a tree: what matters, why this case, what would change it."""
