@@ -57,7 +57,9 @@ def decisions(draw):
     features = [Feature(name, draw(kinds)) for name in draw(st.permutations(sorted(used)))]
     link = st.builds(Link, st.floats(0, 1e300, exclude_min=True), st.floats(-1e300, 1e300))
     provenance = draw(st.dictionaries(st.sampled_from(["rows", "scores", "é\n"]), plain))
-    return Decision(chosen, draw(st.lists(link, min_size=number, max_size=number)), classes, features, provenance)
+    links = draw(st.lists(link, min_size=number, max_size=number))
+    turns_at = draw(st.none() | st.floats(-1e300, 1e300)) if number == 1 else None
+    return Decision(chosen, links, classes, features, provenance, turns_at)
 
 
 @given(decisions())
@@ -335,3 +337,21 @@ def test_parts_that_do_not_belong_together_are_refused(change, message):
 def test_links_and_features_are_checked(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_decision_may_turn_elsewhere_and_its_probabilities_stay():
+    moved = dataclasses.replace(BOTH, turns_at=0.05)
+    truth = BOTH.truth(ROWS)
+    assert (BOTH.threshold, moved.threshold) == (0.42, 0.05)
+    assert moved.predict(ROWS).tolist() == np.where(truth > 0.05, "malignant", "benign").tolist()
+    assert moved.predict(ROWS).tolist() != BOTH.predict(ROWS).tolist()
+    assert np.array_equal(moved.decision_function(ROWS) > 0, truth > 0.05)
+    assert np.array_equal(moved.predict_proba(ROWS), BOTH.predict_proba(ROWS))
+    assert str(moved).endswith("'malignant' when the truth is above 0.05 (probability 0.0493), else 'benign'")
+    assert moved != BOTH
+
+
+@pytest.mark.parametrize(("decision", "turns_at"), [(MANY, 0.5), (ONLY, 0.5), (BOTH, np.nan), (BOTH, "0.5")])
+def test_only_two_classes_turn_and_only_at_a_number(decision, turns_at):
+    with pytest.raises(ValueError, match="turn"):
+        dataclasses.replace(decision, turns_at=turns_at)

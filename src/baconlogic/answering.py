@@ -2,7 +2,8 @@
 
     score = steepness (truth - threshold),    probability = 1 / (1 + exp(-score))
 
-The class that is answered is always the most probable one, also where probabilities round to the same number.
+The class that is answered is the most probable one, also where probabilities round to the same number, unless two
+classes are told to turn at another truth (see `thresholds`).
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import time
 import warnings
+from dataclasses import replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,7 +21,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from baconlogic import encoding, outcome, plans, rows, study
+from baconlogic import encoding, outcome, plans, rows, study, thresholds
 from baconlogic.answering import LARGEST
 from baconlogic.columns import Columns
 from baconlogic.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -209,6 +211,32 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         other._take(
             outcome.with_entry(self.decision_, paths, self.history_ if several else (self.history_,), place, entry)
         )
+        return other
+
+    def with_threshold(self, where: Any, X: Any = None, y: ArrayLike | None = None) -> Self:
+        """Return a copy whose decision between two classes turns elsewhere; probabilities stay what they are.
+
+        `where` is a truth, or a scenario: "screening", "diagnosis", "treatment planning", `thresholds.costs(...)` or
+        `thresholds.at_least(...)`. It is served by the rows that `fit` held out, or by X and y, which should be new.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) != 2:
+            raise ValueError(f"a threshold turns a decision between two classes; here are {len(self.classes_)}")
+        link = self.decision_.links[0]
+        if isinstance(where, Real) and not isinstance(where, bool):
+            said, turns_at = "given", float(where)
+        else:
+            scenario = thresholds.scenario_of(where)
+            if X is None:
+                cut = thresholds.cut_of(scenario, thresholds.entry_of(self))
+            else:
+                scores, yes = link.score(self.truth(X)), column_or_1d(y) == self.classes_[1]
+                cut = scenario.pick(thresholds.held_out(scores, yes))
+            said, turns_at = scenario.name, link.threshold + cut / link.steepness
+        other = copy.copy(self)
+        provenance = {**self.decision_.provenance, "threshold": said}
+        other.decision_ = replace(self.decision_, turns_at=turns_at, provenance=provenance)
+        other.threshold_ = turns_at
         return other
 
     def truth(self, X: Any) -> Floats:

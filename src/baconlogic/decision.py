@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from baconlogic import answering, evaluation, files
 from baconlogic.answering import Feature, Label, Link
+from baconlogic.checking import check_finite
 from baconlogic.columns import Columns
 from baconlogic.nodes import Leaf, flatten
 from baconlogic.tree import Tree
@@ -23,6 +24,7 @@ from baconlogic.wording import number
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -45,15 +47,19 @@ class Decision:
     classes: tuple[Label, ...]
     features: tuple[Feature, ...]  # the columns seen at fit
     provenance: Mapping[str, Any] = field(default_factory=dict)  # plain data: versions, rows, scores, search, seed
+    turns_at: float | None = None  # the truth at which two classes turn, where it is not that of probability 0.5
 
     def __post_init__(self) -> None:
-        checked = {
+        checked: dict[str, Any] = {
             "trees": _tuple_of(Tree, self.trees, "trees"),
             "links": _tuple_of(Link, self.links, "links"),
             "classes": answering.as_labels(self.classes),
             "features": _tuple_of(Feature, self.features, "features"),
             "provenance": MappingProxyType(answering.plain_data(self.provenance)),
         }
+        if self.turns_at is not None:
+            check_finite(self.turns_at, "the truth at which a decision turns")
+            checked["turns_at"] = float(self.turns_at)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         self._check()
@@ -67,6 +73,8 @@ class Decision:
             raise ValueError(f"a decision between {classes} class(es) needs {why}; got {trees} tree(s)")
         if len(self.links) != trees:
             raise ValueError(f"each tree needs a link, but there are {trees} tree(s) and {len(self.links)} link(s)")
+        if self.turns_at is not None and classes != 2:
+            raise ValueError(f"a threshold turns a decision between two classes; here are {classes}")
         names = Counter(feature.name for feature in self.features)
         twice = [name for name, times in names.items() if times > 1]
         if twice:
@@ -90,7 +98,7 @@ class Decision:
     def threshold(self) -> float:
         """The truth at which a decision between two classes turns; outside [0, 1] it never does."""
         self._check_single("threshold", "links")
-        return self.links[0].threshold
+        return self.links[0].threshold if self.turns_at is None else self.turns_at
 
     def _check_single(self, what: str, many: str) -> None:
         if len(self.trees) != 1:
@@ -99,30 +107,34 @@ class Decision:
 
     def truth(self, X: Any, *, n_jobs: int = 1) -> Floats:
         """Return the degree of truth of each row: (rows,) of the one tree, else (rows, trees)."""
-        return self._each(self._table(X), n_jobs, scores=False)
+        return self._each(self._table(X), n_jobs)
 
     def decision_function(self, X: Any, *, n_jobs: int = 1) -> Floats:
-        """Return steepness (truth - threshold), in the shape of `truth`."""
-        return self._each(self._table(X), n_jobs, scores=True)
+        """Return steepness (truth - threshold), in the shape of `truth`: above 0 where the decision is yes."""
+        return self._each(self._table(X), n_jobs, self._turning())
+
+    def _turning(self) -> tuple[Link, ...]:
+        """Return the links whose scores decide."""
+        return self.links if self.turns_at is None else (replace(self.links[0], threshold=self.turns_at),)
 
     def predict_proba(self, X: Any, *, n_jobs: int = 1) -> Floats:
         """Return the probability of each class, (rows, classes): sigmoids of the scores; of several, their shares."""
         table = self._table(X)
         if not self.trees:
             return np.ones((table.rows, 1))
-        scores = self._each(table, n_jobs, scores=True)
+        scores = self._each(table, n_jobs, self.links)
         return (answering.two_probabilities if scores.ndim == 1 else answering.many_probabilities)(scores)
 
     def predict(self, X: Any, *, n_jobs: int = 1) -> NDArray[Any]:
-        """Return the most probable class of each row: of two the second where its score is above 0."""
+        """Return the most probable class of each row; of two the second where its truth is above the threshold."""
         return answering.label_array(self.classes)[self.choose(X, n_jobs=n_jobs)]
 
     def choose(self, X: Any, *, n_jobs: int = 1) -> NDArray[np.intp]:
-        """Return the place of the most probable class of each row in `classes`."""
+        """Return the place of the class of each row in `classes`."""
         table = self._table(X)
         if not self.trees:
             return np.zeros(table.rows, dtype=np.intp)
-        scores = self._each(table, n_jobs, scores=True)
+        scores = self._each(table, n_jobs, self._turning())
         return (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
 
     def _table(self, X: Any) -> Columns:
@@ -131,17 +143,20 @@ class Decision:
         table.require(list(self._used()))
         return table
 
-    def _each(self, table: Columns, n_jobs: int, *, scores: bool) -> Floats:
+    def _each(self, table: Columns, n_jobs: int, links: Sequence[Link] | None = None) -> Floats:
+        """Return the truth of each tree, or its score by a link."""
         out = np.empty((table.rows, len(self.trees)), order="F")
-        for column, tree, link in zip(out.T, self.trees, self.links, strict=True):
+        for i, tree in enumerate(self.trees):
             truth = evaluation.truths(tree.root, table, n_jobs)
-            column[:] = link.score(truth) if scores else truth
+            out[:, i] = truth if links is None else links[i].score(truth)
         return out[:, 0] if len(self.trees) == 1 else out
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision as plain data: the document that `save` writes."""
         roots = [tree.root for tree in self.trees]
-        return files.decision_to_document(roots, self.links, self.classes, self.features, self.provenance)
+        return files.decision_to_document(
+            roots, self.links, self.classes, self.features, self.provenance, self.turns_at
+        )
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Self:
@@ -158,7 +173,7 @@ class Decision:
         if self is other or not isinstance(other, Decision):
             return self is other
         same = (self.trees, self.links, self.features) == (other.trees, other.links, other.features)
-        return same and self._spelled() == other._spelled()
+        return same and self.turns_at == other.turns_at and self._spelled() == other._spelled()
 
     def __hash__(self) -> int:
         return hash((self.trees, self.links, self.features, self.classes))
@@ -168,14 +183,15 @@ class Decision:
         return json.dumps([self.classes, dict(self.provenance)], sort_keys=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.trees, self.links, self.classes, self.features, dict(self.provenance))
+        parts = self.trees, self.links, self.classes, self.features, dict(self.provenance), self.turns_at
+        return type(self), parts
 
     def __str__(self) -> str:
         labels = [f"{label!r:.60}" for label in self.classes]
         if not self.trees:
             return f"always {labels[0]}"
         if len(self.trees) == 1:
-            return f"{labels[0]} or {labels[1]}\n\n{self.tree}\n\n{_turn(self.threshold, *labels)}"
+            return f"{labels[0]} or {labels[1]}\n\n{self.tree}\n\n{_turn(self.threshold, self.links[0], *labels)}"
         parts = [
             f"{label}, rather than not, when this truth is above {number(link.threshold)}{_crossed(link)}:\n{tree}"
             for label, link, tree in zip(labels, self.links, self.trees, strict=True)
@@ -203,13 +219,14 @@ def _crossed(link: Link) -> str:
     return " (always)" if link.threshold < 0.0 else " (never)" if link.threshold >= 1.0 else ""
 
 
-def _turn(threshold: float, first: str, second: str) -> str:
-    shown = number(threshold)
+def _turn(threshold: float, link: Link, first: str, second: str) -> str:
+    probability = answering.two_probabilities(link.score(np.array([threshold])))[0, 1]
+    shown, chance = number(threshold), f"probability {probability:.3g}"
     if threshold < 0.0:
-        return f"always {second}: no truth is as low as {shown} (probability 0.5)"
+        return f"always {second}: no truth is as low as {shown} ({chance})"
     if threshold >= 1.0:
-        return f"always {first}: no truth is above {shown} (probability 0.5)"
-    return f"{second} when the truth is above {shown} (probability 0.5), else {first}"
+        return f"always {first}: no truth is above {shown} ({chance})"
+    return f"{second} when the truth is above {shown} ({chance}), else {first}"
 
 
 def _tuple_of(kind: type, given: Any, what: str) -> tuple[Any, ...]:

@@ -69,6 +69,7 @@ def decision_to_document(
     classes: Sequence[Label],
     features: Sequence[Feature],
     provenance: Mapping[str, Any],
+    turns_at: float | None = None,
 ) -> dict[str, Any]:
     """Return a decision as plain data, ready for JSON."""
     trees = [write_tree(root) for root in roots]
@@ -79,7 +80,7 @@ def decision_to_document(
         "trees": trees,
         "links": [{"steepness": link.steepness, "threshold": link.threshold} for link in links],
         "provenance": plain_data(provenance),
-    }
+    } | ({} if turns_at is None else {"turns_at": turns_at})
     return {"format": FORMAT, "version": VERSION, "decision": said}
 
 
@@ -143,7 +144,7 @@ def _read_decision(value: Any, place: str) -> dict[str, Any]:
         "links": _each(_record(Link, {"steepness": _number, "threshold": _number})),
         "provenance": lambda entry, at: made(at, lambda: plain_data(_mapping(entry, at))),
     }
-    return _fields(value, place, readers, {})
+    return _fields(value, place, readers, {"turns_at": _number})
 
 
 def _record(make: Callable[..., T], readers: dict[str, Any]) -> Callable[[Any, str], T]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 Key = tuple[int, int]  # of a tree: its kind (0, or 1 for a rival) and size
+Held = tuple[Any, Any, Any]  # scores, and how many cases each stands for: of the class and of the rest
 
 FOLDS = 5
 MOST_ROWS = 6000  # more are sampled for search and validation; the last refinement sees all
@@ -140,6 +141,7 @@ class Sized:
     in_sample: float
     logic: bool  # whether it beats the base rate held out
     measured: bool  # whether in every fold
+    held: Held | None  # what it said of the rows held out
 
     @property
     def link(self) -> tuple[float, float]:
@@ -189,7 +191,8 @@ def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: s
         logic = not (base - loss) * task.weight < EVIDENCE  # also where it could not be measured
         measured = not math.isnan(loss) and all(key in part.values for part in parts)
         in_sample = _in_sample(task, everything, draft)
-        sized = Sized(draft, loss, error, accuracy, calibration, in_sample, logic, measured)
+        held = _held(task, parts, key, *calibration) if measured else None
+        sized = Sized(draft, loss, error, accuracy, calibration, in_sample, logic, measured, held)
         before = sizes.get(key[1])
         if before is None or (measured and not (before.measured and before.loss <= loss)):
             sizes[key[1]] = sized
@@ -255,6 +258,14 @@ def _held_out(
     if len(losses) < 2:
         return math.nan, math.nan, math.nan
     return float(np.mean(losses)), float(np.std(losses, ddof=1) / math.sqrt(len(losses))), right / total
+
+
+def _held(task: Task, parts: Sequence[Trained], key: Key, factor: float, shift: float) -> Held:
+    """Return the calibrated decision values of all rows held out, and their cases of both sides."""
+    rows = np.concatenate([part.held for part in parts if part.held is not None])
+    cases = task.share[rows] * task.weight
+    scores = factor * np.concatenate([part.values[key] for part in parts]) + shift
+    return scores, cases * task.y[rows], cases * (1.0 - task.y[rows])
 
 
 def _choose(sizes: dict[int, Sized], task: Task, simplicity: str) -> int:

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from baconlogic.decision import Decision, Link
     from baconlogic.tree import Tree
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What trees of one size said of rows they had not seen: calibrated scores, and the cases each row stands for."""
+
+    scores: Floats
+    positive: Floats  # cases of the class that the tree speaks for
+    negative: Floats
 
 
 @dataclass(frozen=True)
@@ -25,6 +39,7 @@ class PathEntry:
     in_sample_loss: float
     logic: bool  # whether it beats the base rate on rows held out; where it does not, the link answers that rate
     link: Link
+    held: HeldOut | None = field(default=None, compare=False, repr=False)  # None where no rows were held out
 
     def __str__(self) -> str:
         held = f"held-out log-loss {self.loss:.4f} +- {self.error:.4f}, accuracy {self.accuracy:.4f}"
@@ -88,6 +103,6 @@ def with_entry(decision: Decision, paths: Any, histories: Any, place: int, entry
     changed = list(histories)
     changed[place] = replace(histories[place], leaves=entry.leaves, loss=entry.loss, logic=entry.logic)
     said = [tree_provenance(history, path) for history, path in zip(changed, paths, strict=True)]
-    provenance = {**decision.provenance, "trees": said}
-    other = replace(decision, trees=tuple(trees), links=tuple(links), provenance=provenance)
+    provenance = {key: value for key, value in decision.provenance.items() if key != "threshold"} | {"trees": said}
+    other = replace(decision, trees=tuple(trees), links=tuple(links), provenance=provenance, turns_at=None)
     return Outcome(other, tuple(paths), tuple(changed))

@@ -16,7 +16,7 @@ from baconlogic.criteria import Table
 from baconlogic.decision import Decision, Feature, Link
 from baconlogic.encoding import CATEGORY
 from baconlogic.nodes import Leaf
-from baconlogic.outcome import History, Outcome, PathEntry, tree_provenance
+from baconlogic.outcome import HeldOut, History, Outcome, PathEntry, tree_provenance
 from baconlogic.search.peel import Peel
 from baconlogic.targets import task_of
 from baconlogic.tree import Tree
@@ -126,7 +126,8 @@ def _result(
     for size, sized in learned.sizes.items():
         link = Link(*(sized.link if sized.logic else learning.flat_link(float(task.share @ task.y))))
         tree = _tree(p, task, sized.draft, places)
-        entry = PathEntry(size, tree, sized.loss, sized.error, sized.accuracy, sized.in_sample, sized.logic, link)
+        held = None if sized.held is None else HeldOut(*sized.held)
+        entry = PathEntry(size, tree, sized.loss, sized.error, sized.accuracy, sized.in_sample, sized.logic, link, held)
         entries.append(entry)
     chosen = next(entry for entry in entries if entry.leaves == learned.chosen)
     unmet = wishes.unmet(p.wishes, chosen.tree)
