@@ -9,7 +9,7 @@ import numpy as np
 
 from baconlogic.drawing import _one_line as one_line
 from baconlogic.explain.absence import Recombined
-from baconlogic.explain.roles import LeafRole, by_feature, leaf_roles
+from baconlogic.explain.roles import LeafRole, by_feature, in_words, leaf_roles
 from baconlogic.results import Listing, Result
 from baconlogic.subjects import Subject, subject
 from baconlogic.wording import aligned, listed, percent
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
+RARE = 0.01  # the share of rows at each end of a feature's values that is left out: one outlier must not decide
 MOST_VALUES = 21  # of a feature with several leaves to be tried in each row
 
 
@@ -53,7 +54,7 @@ class Attribution(Listing):
         lines = [
             [
                 one_line(row.feature),
-                _role(row),
+                in_words(row.role, row.whole),
                 *(_share(x) for x in (row.weight, row.decisive, row.changed, row.moved)),
             ]
             for row in self.rows
@@ -88,7 +89,7 @@ def attribution(
 
     A feature is taken away with all its leaves; gates go on without them. For `decisive` it takes, in each row, the
     values that it has in X, the other features as they are: of one leaf the least and the most true one, of several
-    leaves up to 21 spread over all.
+    leaves up to 21 spread over all; the rarest hundredth at each end is left out.
     """
     asked = subject(model, threshold, label)
     table = asked.table(X, columns)
@@ -130,18 +131,13 @@ def _impact(leaves: list[LeafRole], asked: Subject, tree: Recombined, known: Boo
 def _decisive(places: list[int], asked: Subject, tree: Recombined) -> float:
     """Return the share of rows in which the decision depends on the value of a feature."""
     seen = np.stack([tree.truths[place] for place in places], axis=1)
-    values = np.array([seen.min(axis=0), seen.max(axis=0)]) if len(places) == 1 else np.unique(seen, axis=0)
-    if len(values) > MOST_VALUES:
-        values = values[np.linspace(0, len(values) - 1, MOST_VALUES).astype(int)]
+    tried = np.linspace(RARE, 1.0 - RARE, 2 if len(places) == 1 else MOST_VALUES) * (len(seen) - 1)
+    values = np.unique(seen[np.lexsort(seen.T)][np.rint(tried).astype(int)], axis=0)
     yes = no = np.zeros(len(seen), dtype=bool)
     for value in values:
         said = asked.decides(tree.with_truths({p: np.full(len(seen), t) for p, t in zip(places, value, strict=True)}))
         yes, no = yes | said, no | ~said
     return float(np.mean(yes & no))
-
-
-def _role(row: FeatureImpact) -> str:
-    return row.role if not row.whole or row.whole == row.role else f"{row.role} ({row.whole} for the whole)"
 
 
 def _share(value: float | None) -> str:

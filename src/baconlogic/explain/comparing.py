@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from baconlogic.drawing import _one_line as one_line
+from baconlogic.drawing import say
 from baconlogic.explain.groups import told
 from baconlogic.explain.phrases import statement, to_the_left
-from baconlogic.explain.roles import by_feature, leaf_roles
+from baconlogic.explain.roles import by_feature, in_words, leaf_roles
 from baconlogic.nodes import Gate
 from baconlogic.results import Result
 from baconlogic.subjects import Subject, subject
@@ -32,6 +33,7 @@ class FeatureUse(Result):
     role: str  # at its own gate; of several leaves, the heaviest first
     whole: str  # mandatory or sufficient for the whole decision, or ""
     where: str  # where it is more than half true, in raw units
+    criterion: str  # in full
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,11 @@ class FeatureDifference(Result):
     def __str__(self) -> str:
         pairs = [
             ("weight", percent(self.first.weight), percent(self.second.weight)),
-            ("role", _role(self.first), _role(self.second)),
+            ("role", in_words(self.first.role, self.first.whole), in_words(self.second.role, self.second.whole)),
             ("more than half true", self.first.where, self.second.where),
         ]
+        if self.first.where == self.second.where:
+            pairs[-1] = "criterion", self.first.criterion, self.second.criterion
         return "; ".join(f"{what} {a} -> {b}" for what, a, b in pairs if a != b)
 
 
@@ -122,6 +126,8 @@ class Comparison(Result):
             lines.append("They have no feature in common.")
         elif not self.changed:
             lines.append(f"Used alike: {_names(self.common)}.")
+            if not (self.only_first or self.only_second) and a == b:
+                lines.append("They differ in the order or the exact numbers of their gates only.")
         else:
             lines.append("Used by both, but not alike:")
             lines.extend(f"  {one_line(each.feature)}: {each}" for each in self.changed)
@@ -163,12 +169,13 @@ def _use(leaves: list[LeafRole]) -> FeatureUse:
         " and ".join(dict.fromkeys(each.own for each in leaves)),
         " and ".join(dict.fromkeys(each.for_the_whole for each in leaves if each.for_the_whole)),
         " and ".join(dict.fromkeys(statement(each.leaf, each.negated).where() for each in leaves)),
+        " and ".join(dict.fromkeys(one_line(say(each.leaf)) for each in leaves)),
     )
 
 
 def _is_change(pair: FeatureDifference) -> bool:
     a, b = pair.first, pair.second
-    return abs(a.weight - b.weight) >= 0.005 or (a.role, a.whole, a.where) != (b.role, b.whole, b.where)
+    return abs(a.weight - b.weight) >= 0.005 or replace(a, weight=0.0) != replace(b, weight=0.0)
 
 
 def _shape(asked: Subject) -> Shape:
@@ -196,10 +203,6 @@ def _agreement(a: Subject, b: Subject, X: Any, columns: Sequence[str] | None) ->
         largest=float(apart.max()),
         largest_at=int(apart.argmax()),
     )
-
-
-def _role(use: FeatureUse) -> str:
-    return use.role if use.whole in ("", use.role) else f"{use.role} ({use.whole} for the whole)"
 
 
 def _names(features: tuple[str, ...]) -> str:

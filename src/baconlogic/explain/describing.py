@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from baconlogic.criteria import Given
 from baconlogic.drawing import _one_line as one_line
 from baconlogic.explain.groups import Group, Item, told
 from baconlogic.explain.phrases import Statement, band, statement, to_the_left
@@ -49,7 +50,7 @@ class Description(Result):
     features: tuple[FeatureRow, ...]
 
     def __str__(self) -> str:
-        lines = [[row.feature, row.role, row.direction, row.where] for row in self.features]
+        lines = [[one_line(row.feature), row.role, row.direction, row.where] for row in self.features]
         table = to_the_left(["feature", "role", "speaks for yes", "more than half true"], lines)
         steps = ["", *(f"{i}. {sentence}" for i, sentence in enumerate(self.sentences, 1))] if self.sentences else []
         return "\n".join([self.summary, *steps, "", table])
@@ -97,6 +98,9 @@ def _when(alone: Statement, threshold: float) -> str:
     turning = alone.turning_at(threshold) if 0.0 < threshold < 1.0 else alone
     if turning is not alone:
         return turning.short("is")
+    if isinstance(alone.leaves[0].criterion, Given) and not alone.name:
+        less = _more_than(1.0 - threshold).replace("more", "less", 1)
+        return f"{alone.feature} is {less if alone.negated[0] else _more_than(threshold)}"
     return f"it is {_more_than(threshold)} that {alone.short()}"
 
 
@@ -108,7 +112,7 @@ def _condition(whole: Group, threshold: float) -> str:
     inline = len(shown) <= MOST_ITEMS // 2
     said = [_mention(item, inline=inline) for item in shown]
     referred = any(isinstance(item.said, Group) and not (inline and _is_small(item.said)) for item in shown)
-    below = " (groups are told below)" if referred else ""
+    below = "; groups are told below" if referred else ""
     if whole.level.role == "neutral":
         said = [f"{text} counts {percent(item.share)}" for text, item in zip(said, shown, strict=True)]
         if rest:
@@ -190,7 +194,7 @@ def _rows(tree: Tree, groups: list[Group]) -> tuple[FeatureRow, ...]:
             kept.append((role, own))
     scopes = {group.position: group for group in groups}
     return tuple(
-        FeatureRow(said.feature, _role(role, scopes.get(role.scope)), said.where(), said.direction())
+        FeatureRow(role.leaf.feature, _role(role, scopes.get(role.scope)), said.where(), said.direction())
         for role, said in kept
     )
 

@@ -68,12 +68,17 @@ class PruningCurve(Listing):
             for low, best in zip(self.steps("bottom"), self.steps("best"), strict=True)
         ]
         lines[0][1] = lines[0][3] = "(the whole tree)"
+        return f"{aligned(header, lines)}\n\n{self._conclusion()}"
+
+    def _conclusion(self) -> str:
         least, of = self.smallest(), self.rows[0].leaves
-        said = f"{least.leaves} of {of} leaves do as well as all of them, {percent(least.accuracy)} right: "
-        kept = said + f"{listed([one_line(name) for name in least.kept], 'and')}."
-        return (
-            f"{aligned(header, lines)}\n\n{kept if least.leaves < of else 'Without any of the leaves it does worse.'}"
-        )
+        if of == 1:
+            return "There is but one leaf."
+        if least.leaves == of:
+            return "Without any one of the leaves it does worse."
+        kept = listed([one_line(name) for name in least.kept], "and")
+        do = "does" if least.leaves == 1 else "do"
+        return f"{least.leaves} of {of} leaves {do} as well as all of them, {percent(least.accuracy)} right: {kept}."
 
 
 def pruning_curve(

@@ -84,3 +84,10 @@ def by_feature(roles: list[LeafRole]) -> dict[str, list[LeafRole]]:
         feature: sorted((each for each in roles if each.leaf.feature == feature), key=lambda each: -each.weight)
         for feature in feature_weights(roles)
     }
+
+
+def in_words(role: str, whole: str) -> str:
+    """Say the role of a feature at its own gate, and what it is to the whole where that is not the same."""
+    if whole in (role, ""):
+        return role if whole or role not in HARD else f"{role} within a part"
+    return f"{role} ({whole} for the whole)"
