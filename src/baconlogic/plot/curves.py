@@ -19,7 +19,6 @@ from baconlogic.plot.style import (
     axes_of,
     inches_of,
     label_axes,
-    legend,
     legend_above,
     matplotlib,
     shortened,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+UNKNOWN = {"precision": "no case is decided yes", "recall": "no case is actually yes"}
 COSTS = 0.005  # a loss of accuracy worth a name
 ORDERS = {
     "bottom": ("from the bottom of the tree", BLUE, "-", "o", "top"),
@@ -57,26 +57,30 @@ def pruning_curve(curve: Any, ax: Axes | None = None) -> Axes:
         named += [
             (row, side) for before, row in pairwise(own) if before.accuracy - row.accuracy > COSTS and row.removed
         ]
-    ax.invert_xaxis()
+    sizes = [row.leaves for row in rows]
+    ax.set_xlim(max(sizes) + 0.7, min(sizes) - 0.7)
     ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True))
     _name_points(ax, named, [row.accuracy for row in rows])
     label_axes(ax, "leaves left", "accuracy")
     tidy(ax)
-    legend(ax, loc="lower left")
+    legend_above(ax)
     return ax
 
 
 def _name_points(ax: Axes, named: list[tuple[Any, str]], accuracy: list[float]) -> None:
     """Write names upright, above or below their points, and make room for them."""
-    longest = {side: max((width_of(_removed(row), SMALL) for row, at in named if at == side), default=0.0)
-               for side in ("top", "bottom")}  # fmt: skip
-    low, high = min(accuracy), max(accuracy)
     inches = inches_of(ax)[1]
-    below, above = (min((longest[side] + 0.15) / inches, 0.45) for side in ("top", "bottom"))
-    span = max(high - low, 0.01) / max(1.0 - below - above, 0.2)
-    ax.set_ylim(low - span * max(below, 0.05), high + span * max(above, 0.05))
-    ax.spines["left"].set_bounds(ax.get_ylim()[0], 1.0)
-    ax.set_yticks([tick for tick in ax.get_yticks() if ax.get_ylim()[0] <= tick <= 1.0 + 1e-9])
+    low = bottom = min(accuracy)
+    high = top = max(accuracy)
+    for _ in range(20):  # a name of fixed length reaches farther on a longer scale
+        unit = max(top - bottom, 0.01) * 1.1 / inches
+        reach = [(row.accuracy, (width_of(_removed(row), SMALL) + 0.12) * unit, side) for row, side in named]
+        bottom = max(min([low, *(y - length for y, length, side in reach if side == "top")]), low - 2.0)
+        top = min(max([high, *(y + length for y, length, side in reach if side == "bottom")]), high + 2.0)
+    margin = 0.05 * max(top - bottom, 0.01)
+    ax.set_ylim(bottom - margin, top + margin)
+    ax.spines["left"].set_bounds(bottom - margin, min(1.0, top + margin))
+    ax.set_yticks([tick for tick in ax.get_yticks() if bottom - margin <= tick <= min(1.0, top + margin) + 1e-9])
     for row, side in named:  # aside of the point, where the falling curve is not
         ax.annotate(
             _removed(row), (row.leaves, row.accuracy), xytext=(-5, -5) if side == "top" else (5, 5), va=side,
@@ -96,13 +100,15 @@ def precision_recall(
     table = asked.table(X)
     truths = asked.truths(table)
     positive = asked.positive(y, table.rows)
+    if not table.rows:
+        raise ValueError("the table has no rows; there is nothing to draw")
     ax = axes_of(ax, (6.4, 4.0))
     at = np.unique(np.concatenate([[0.0, 1.0], truths]))
     scores, own = _scores(truths, positive, at), _scores(truths, positive, np.array([asked.threshold]))
     styles = {"precision": (BLUE, "-", "o"), "recall": (VERMILLION, "--", "s"), "accuracy": (BLACK, ":", "^")}
     for name, (colour, dashes, marker) in styles.items():
         value = own[name][0]
-        said = f"{name} ({value:.3f})" if not math.isnan(value) else f"{name} (no case is decided yes)"
+        said = f"{name} ({UNKNOWN[name] if math.isnan(value) else f'{value:.3f}'})"
         ax.step(at, scores[name], dashes, where="post", color=colour, linewidth=1.8)
         ax.plot([], [], dashes, color=colour, marker=marker, linewidth=1.8, markersize=6, label=said)
         ax.plot(asked.threshold, value, marker, color=colour, markersize=6, markeredgecolor="white", zorder=4)

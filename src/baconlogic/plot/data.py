@@ -42,6 +42,8 @@ def truths(
     table = asked.table(X)
     found = asked.truths(table)
     positive = asked.positive(y, table.rows)
+    if not table.rows:
+        raise ValueError("the table has no rows; there is nothing to draw")
     ax = axes_of(ax, (7.0, 4.0))
     order = np.argsort(found, kind="stable")
     found, positive = found[order], positive[order]
@@ -128,6 +130,7 @@ def _numeric(X: Any, columns: Sequence[str] | None) -> tuple[list[str], Floats, 
         except ValueError:
             left_out.append(name)
             continue
+        column = np.where(np.isfinite(column), column, np.nan)
         known = column[~np.isnan(column)]
         if len(known) and known.min() < known.max():
             names.append(str(name))

@@ -45,7 +45,7 @@ def surfaces(andnesses: Sequence[Any] = FIGURE_3, axes: Any = None, *, aggregato
 
     An andness is a number, a code ("HC+"), or a pair with the weight of the first input: (0.0, 0.8).
     """
-    grid = np.linspace(0.0, 1.0, 101)
+    grid = (1.0 - np.cos(np.pi * np.linspace(0.0, 1.0, 121))) / 2.0  # dense where gates are steep
     across, up = np.meshgrid(grid, grid)
     drawn = panels(axes, len(andnesses), 3, (2.7, 2.85))
     for ax, given in zip(drawn, andnesses, strict=True):
@@ -144,9 +144,11 @@ def _curve(ax: Axes, criterion: Numeric, column: Floats | None, groups: list[tup
         ax.plot([half, half], [0.0, 0.5], color=GREY, linewidth=1.0, linestyle=":")
         ax.plot(half, 0.5, "D", color=BLACK, markersize=4.5, gid="half")
         left = half > (low + high) / 2 if criterion.monotone else half == halves[0] and half - low > (high - low) / 4
+        before, after = criterion.known(half + np.array([-1e-3, 1e-3]) * (high - low))
+        below = (after > before) != left  # where the curve is not
         ax.annotate(
-            number(half, (high - low) / 10.0), (half, 0.5), xytext=(-6 if left else 6, 0), va="center", fontsize=SMALL,
-            textcoords="offset points", ha="right" if left else "left",
+            number(half, (high - low) / 10.0), (half, 0.5), xytext=(-6 if left else 6, -1 if below else 1),
+            textcoords="offset points", ha="right" if left else "left", va="top" if below else "bottom", fontsize=SMALL,
         )  # fmt: skip
     ax.set_xlim(low, high)
     if column is None or not len(known):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from baconlogic.nodes import Path
 
+LARGEST = 300.0  # inches; pictures of more are beyond what can be saved
 MARGIN = 0.12  # inches around the drawing
 LIT = "#003E63"  # a line that carries truth 1
 FRAMES = {
@@ -68,7 +69,8 @@ def tree(
     natural = layout.plan(parts, decision, lit=truths is not None)
     wide, high = natural.width + 2 * MARGIN, natural.height + 2 * MARGIN + _key_height(natural)
     if ax is None:
-        size = (wide, high) if width is None else (width, high * min(1.0, width / wide))
+        fits = min(1.0, (width or LARGEST) / wide, LARGEST / high)
+        size = (width or wide * fits, high * fits)
         ax = axes_of(None, size, layout="none")
         ax.set_position((0.0, 0.0, 1.0, 1.0))
     room = np.array(inches_of(ax))
