@@ -213,6 +213,8 @@ def test_truths_are_sorted_and_errors_counted(data):
     assert [len(each.get_xdata()) for each in wrong] == [wrongly_yes, wrongly_no]
     assert set(line.get_ydata()) == {0.45}
     assert len({each.get_marker() for each in (no, yes, *wrong)}) == 4
+    assert [len(strip.get_segments()) for strip in ax.collections] == [np.sum(~y), np.sum(y)]
+    assert [text.get_text() for text in ax.texts] == ["no", "yes"]
 
 
 def test_precision_recall_and_accuracy_are_those_of_each_threshold(data):

@@ -18,7 +18,7 @@ from baconlogic.plot.style import (
     axes_of,
     category_labels,
     label_axes,
-    legend,
+    legend_above,
     tidy,
 )
 from baconlogic.subjects import subject
@@ -55,13 +55,8 @@ def truths(
         (positive, "^", VERMILLION, VERMILLION, f"actually {yes}: {np.sum(positive)}"),
     ]
     for members, marker, edge, face, said in kinds:
-        style: dict[str, Any] = {
-            "markeredgecolor": edge,
-            "markerfacecolor": face,
-            "markeredgewidth": 0.8,
-            "markersize": 4.5,
-        }
-        ax.plot(place[members], found[members], marker, label=said, **style)
+        style: dict[str, Any] = {"markeredgecolor": edge, "markerfacecolor": face, "markeredgewidth": 0.8}
+        ax.plot(place[members], found[members], marker, markersize=4.5, label=said, **style)
     crosses = [
         (wrong & ~positive, "x", f"wrongly {yes}: {np.sum(wrong & ~positive)}"),
         (wrong & positive, "+", f"wrongly {no}: {np.sum(wrong & positive)}"),
@@ -70,11 +65,24 @@ def truths(
         ax.plot(place[members], found[members], marker, color=BLACK, markersize=9, markeredgewidth=1.2, label=said)
     said = f"threshold {asked.threshold:.2f}"
     ax.axhline(asked.threshold, color=GREY, linewidth=1.0, dashes=(6, 3), label=said)
-    ax.set_ylim(min(-0.03, asked.threshold - 0.03), max(1.03, asked.threshold + 0.03))
+    _strips(ax, positive, (no, yes), asked.threshold)
     label_axes(ax, "cases, sorted by truth", "degree of truth")
     tidy(ax)
-    legend(ax, loc="upper left")
+    legend_above(ax)
     return ax
+
+
+def _strips(ax: Axes, positive: Any, names: tuple[str, str], threshold: float) -> None:
+    """Draw the cases of each class as ticks below and above: they stay apart where points crowd."""
+    no, yes = names
+    place = np.arange(1, len(positive) + 1)
+    low, high = min(-0.03, threshold - 0.03), max(1.03, threshold + 0.03)
+    for members, y_from, edge, said in ((~positive, low - 0.05, BLUE, no), (positive, high, VERMILLION, yes)):
+        ax.vlines(place[members], y_from, y_from + 0.05, color=edge, linewidth=0.6)
+        at = (place[-1], y_from + 0.025)
+        ax.annotate(said, at, xytext=(5, 0), textcoords="offset points", va="center", fontsize=SMALL, parse_math=False)
+    ax.set_ylim(low - 0.07, high + 0.07)
+    ax.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
 
 
 def correlation(X: Any, ax: Axes | None = None, columns: Sequence[str] | None = None) -> Axes:

@@ -119,14 +119,11 @@ def answer(label: Any) -> str:
     return shortened(label, 24) if isinstance(label, str) else f"class {shortened(label, 24)}"
 
 
-def legend(ax: Axes, **options: Any) -> None:
-    """Add a legend that does not hide the data."""
-    ax.legend(**{"fontsize": SMALL, "frameon": True, "framealpha": 0.9, "edgecolor": PALE, **options})
-
-
 def legend_above(ax: Axes, **options: Any) -> None:
-    """Add a legend on top of the axes."""
-    legend(ax, **{"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 3, "frameon": False, **options})
+    """Add a legend on top of the axes, where it hides nothing."""
+    made = ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=SMALL, **options)
+    for text in made.get_texts():
+        text.set_parse_math(False)  # a class may be called "$"
 
 
 def label_axes(ax: Axes, x: str, y: str) -> None:
