@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from baconlogic.criteria import Given
 from baconlogic.nodes import Gate, Leaf, Node, Not
-from baconlogic.wording import percent
+from baconlogic.wording import one_line, percent
 
 
 def draw(root: Node) -> str:
@@ -13,7 +13,7 @@ def draw(root: Node) -> str:
     waiting: list[tuple[Node, str, str, str]] = [(root, "", "", "")]  # node, first prefix, prefix below, weight
     while waiting:
         node, first, below, weight = waiting.pop()
-        lines.append(f"{first}{weight}{_one_line(say(node))}")
+        lines.append(f"{first}{weight}{one_line(say(node))}")
         if isinstance(node, Not) and isinstance(node.input, Leaf):
             continue  # said in one line with its leaf
         shares = [f"{percent(share)}  " for share in node.weights] if isinstance(node, Gate) else [""]
@@ -23,11 +23,6 @@ def draw(root: Node) -> str:
             for i, child in reversed(list(enumerate(node.children)))
         )
     return "\n".join(lines)
-
-
-def _one_line(text: str) -> str:
-    """Spell out what would break the line or drive the terminal."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def say(node: Node) -> str:

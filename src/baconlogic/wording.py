@@ -43,13 +43,18 @@ def listed(items: list[str], last: str = "or") -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
 
 
-def aligned(header: list[str], lines: list[list[str]]) -> str:
-    """Write a table: the first column to the left, the others to the right, two spaces between."""
+def one_line(text: str) -> str:
+    """Spell out what would break a line or drive a terminal."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def aligned(header: list[str], lines: list[list[str]], left: int = 1) -> str:
+    """Write a table, two spaces between columns: the first `left` of them to the left, the others to the right."""
     table = [header, *lines]
     widths = [max(len(line[i]) for line in table) for i in range(len(header))]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if i else cell.ljust(width)
+            cell.ljust(width) if i < left else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in table

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.drawing import _one_line as one_line
 from baconlogic.drawing import say
 from baconlogic.explain.groups import told
-from baconlogic.explain.phrases import statement, to_the_left
+from baconlogic.explain.phrases import statement
 from baconlogic.explain.roles import by_feature, in_words, leaf_roles
 from baconlogic.nodes import Gate
 from baconlogic.results import Result
 from baconlogic.subjects import Subject, subject
-from baconlogic.wording import listed, number, percent
+from baconlogic.wording import aligned, listed, number, one_line, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +120,7 @@ class Comparison(Result):
             ["turns at", number(a.threshold), number(b.threshold)],
             ["only here", _names(self.only_first), _names(self.only_second)],
         ]
-        lines = [to_the_left(["", "first tree", "second tree"], shape), ""]
+        lines = [aligned(["", "first tree", "second tree"], shape, left=3), ""]
         if not self.common:
             lines.append("They have no feature in common.")
         elif not self.changed:

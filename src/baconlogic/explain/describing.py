@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.criteria import Given
-from baconlogic.drawing import _one_line as one_line
 from baconlogic.explain.groups import Group, Item, told
-from baconlogic.explain.phrases import Statement, band, statement, to_the_left
+from baconlogic.explain.phrases import Statement, band, statement
 from baconlogic.explain.roles import ALONE, LeafRole, leaf_roles
 from baconlogic.results import Result
 from baconlogic.subjects import Subject, subject
-from baconlogic.wording import listed, number, percent
+from baconlogic.wording import aligned, listed, number, one_line, percent
 
 if TYPE_CHECKING:
     from baconlogic.answering import Label
@@ -51,7 +50,7 @@ class Description(Result):
 
     def __str__(self) -> str:
         lines = [[one_line(row.feature), row.role, row.direction, row.where] for row in self.features]
-        table = to_the_left(["feature", "role", "speaks for yes", "more than half true"], lines)
+        table = aligned(["feature", "role", "speaks for yes", "more than half true"], lines, left=4)
         steps = ["", *(f"{i}. {sentence}" for i, sentence in enumerate(self.sentences, 1))] if self.sentences else []
         return "\n".join([self.summary, *steps, "", table])
 

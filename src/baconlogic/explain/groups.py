@@ -10,11 +10,10 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from baconlogic.drawing import _one_line as one_line
 from baconlogic.explain.phrases import Statement, band, statement
 from baconlogic.explain.roles import HARD, told_level
 from baconlogic.nodes import Gate, Leaf, Not, flatten
-from baconlogic.wording import listed
+from baconlogic.wording import listed, one_line
 
 if TYPE_CHECKING:
     from baconlogic.gcd import Level

@@ -9,9 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from baconlogic.criteria import Criterion, Given, Numeric, Ramp, Sigmoid, Table
-from baconlogic.drawing import _one_line as one_line
 from baconlogic.nodes import Leaf
-from baconlogic.wording import degree, listed, numbers
+from baconlogic.wording import degree, listed, numbers, one_line
 
 Span = tuple[float, float]  # raw values between which a statement is more than half true; ends may be infinite
 MOST_CATEGORIES = 6  # to be told one by one
@@ -182,12 +181,3 @@ def _degrees(table: Table, negated: bool) -> str:
     if table.other is not None:
         said.append(f"{degree(1.0 - table.other if negated else table.other)} for anything else")
     return ", ".join(said)
-
-
-def to_the_left(header: list[str], lines: list[list[str]]) -> str:
-    """Write a table of words: every column to the left, two spaces between."""
-    table = [header, *lines]
-    widths = [max(len(line[i]) for line in table) for i in range(len(header))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table
-    )

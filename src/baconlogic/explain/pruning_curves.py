@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.drawing import _one_line as one_line
 from baconlogic.explain.absence import Recombined
 from baconlogic.explain.roles import LeafRole, leaf_roles
 from baconlogic.results import Listing, Result
 from baconlogic.subjects import subject
-from baconlogic.wording import aligned, listed, percent
+from baconlogic.wording import aligned, listed, one_line, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from baconlogic.criteria import Criterion, Given, Numeric
 from baconlogic.nodes import Gate, Leaf, Node, Not, Path, flatten
-from baconlogic.plot.style import LONGEST_NAME, SMALL, TEXT, height_of, printable, shortened, width_of
-from baconlogic.wording import degree, number, percent
+from baconlogic.plot.style import LONGEST_NAME, SMALL, TEXT, height_of, shortened, width_of
+from baconlogic.wording import degree, number, one_line, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,7 +138,7 @@ def _columns(order: list[tuple[Node, tuple[int, ...]]]) -> list[int]:
 
 def _leaf_lines(leaf: Leaf, case: Mapping[str, Any] | None, *, brief: bool) -> tuple[Line, ...]:
     value = "" if case is None else f" = {value_words(case[leaf.feature])}"
-    words = printable(criterion_words(leaf.criterion))
+    words = one_line(criterion_words(leaf.criterion))
     said = textwrap.wrap(words, LONGEST_CRITERION, max_lines=1 if brief else 2, placeholder=" …")
     if brief:
         given = isinstance(leaf.criterion, Given)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic.wording import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -89,14 +91,9 @@ def height_of(size: float = TEXT) -> float:
     return size * 1.25 / 72.0
 
 
-def printable(text: Any) -> str:
-    """Return any name on one line."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
-
-
 def shortened(text: Any, longest: int = LONGEST_NAME) -> str:
     """Return a name on one line, its middle left out where it is too long: names tend to differ at their ends."""
-    line = printable(text)
+    line = one_line(str(text))
     if len(line) <= longest:
         return line
     end = (longest - 1) // 3
