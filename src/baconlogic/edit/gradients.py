@@ -152,8 +152,7 @@ class _Run:
                 slope[below[0]] = -own
             elif isinstance(node, Gate):
                 andness, weights = self.gates[k]
-                rule = gcd.AGGREGATORS[node.aggregator]
-                found = rule.derivatives([truths[i] for i in below], weights, andness)
+                found = _slopes(gcd.AGGREGATORS[node.aggregator], truths, below, weights, andness)
                 slope.update(zip(below, own * found.inputs, strict=True))
                 self.slopes[k] += [*(found.weights @ own), found.andness @ own]
             elif isinstance(knobs, LeafKnobs):
@@ -169,6 +168,27 @@ class _Run:
                 slopes = knobs.gradient(self.parts[k], slopes[:-1], slopes[-1])
             found.append(slopes)
         return np.concatenate([*found, LINK_UNIT * self.link_slopes])
+
+
+def _slopes(
+    rule: gcd.Aggregator, truths: dict[int, Floats], below: tuple[int, ...], weights: Floats, andness: float
+) -> gcd.Derivatives:
+    """Return the slopes of a gate; in rows where an input is 0 (or 1, of a disjunction) those of its mean alone.
+
+    There the product is 0 whatever the rest of the gate is; only that one input, if it is alone, makes a difference.
+    """
+    x = np.array([truths[i] for i in below])
+    found, gate = rule.derivatives(list(x), weights, andness), rule.coefficients(andness, len(below))
+    side, sign, a = (1.0 - x, -1.0, 1.0 - andness) if gate.dual else (x, 1.0, andness)
+    ends = side <= gcd.EPS
+    rows = np.flatnonzero(ends.any(axis=0))
+    if gate.product == 0.0 or not rows.size or np.isinf(gate.power):
+        return found
+    alone = ends[:, rows] & (ends[:, rows].sum(axis=0) == 1)
+    found.inputs[:, rows] = np.where(alone, found.inputs[:, rows], gate.mean * weights[:, None])
+    found.weights[:, rows] = sign * gate.mean * side[:, rows]
+    found.andness[rows] = gcd.slopes(a, float(len(below)), rule.knee)[0] * (weights @ side[:, rows])
+    return found
 
 
 def _moving(order: list[tuple[Node, tuple[int, ...]]], task: Task) -> list[bool]:

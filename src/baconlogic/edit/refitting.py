@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     Choice = set[tuple[Path, str]]
 
 WORDS = ("weights", "andness", "criteria")
-SAMPLE = 10_000  # rows that are learned from first, where there are more than twice as many
+SAMPLE = 10_000  # rows that are learned from first, where there are at least twice as many
+MEMORY = 60  # of L-BFGS: about as much as there is to learn of an expert's tree
 ROUNDS = 5  # of descent: one that stops at a kink of andness starts anew from there
 
 
@@ -161,8 +162,8 @@ def learn(
 def _solved(task: Task, words: list[set[str]], table: Columns, seen: NDArray[np.bool_]) -> Refit:
     """Learn the link alone, then everything; keep the tree as it was unless that is better."""
     order = flatten(task.root)
-    table = _without(table, task.root, seen)
-    truths = evaluation.truths(task.root, table)[seen]  # also refuses what a criterion cannot take, and says where
+    table = _only(table, task.root, seen)
+    truths = evaluation.truths(task.root, table)  # also refuses what a criterion cannot take, and says where
     raw = evaluation.raw_columns((node for node, _ in order), table)
     knobs: dict[int, GateKnobs | LeafKnobs] = {}
     read: dict[int, NDArray[Any]] = {}
@@ -170,37 +171,37 @@ def _solved(task: Task, words: list[set[str]], table: Columns, seen: NDArray[np.
         if isinstance(node, Gate) and words[k]:
             knobs[k] = GateKnobs(node, words[k])
         elif isinstance(node, Leaf) and words[k]:
-            column = raw[node.feature, node.criterion.categorical][seen]
+            column = raw[node.feature, node.criterion.categorical]
             found = leaf_knobs(node.criterion, column)
             if found.spans:
                 knobs[k], read[k] = found, found.read(column)
     as_it_was = replace(task, still={len(order) - 1: truths})
-    link, before = descend(as_it_was, np.zeros(2))
+    link, before = _lowest(as_it_was, np.zeros(2))
     loss_before = as_it_was.log_loss(link)
     if knobs:
-        still = {k: evaluation.truths(order[k][0], table)[seen] for k in _still(order, knobs)}
+        still = {k: evaluation.truths(order[k][0], table) for k in _still(order, knobs)}
         task = replace(task, knobs=knobs, columns=read, still=still)
-        v, after = descend(task, np.r_[np.zeros(len(task.spans()) - 2), link])
+        v, after = _lowest(task, np.r_[np.zeros(len(task.spans()) - 2), link])
         if after < before:
             return Refit(Tree(task.tree_at(v)), task.link_at(v), loss_before, task.log_loss(v))
     return Refit(Tree(task.root), as_it_was.link_at(link), loss_before, loss_before)
 
 
-def descend(task: Task, start: Floats) -> tuple[Floats, float]:
+def _lowest(task: Task, start: Floats) -> tuple[Floats, float]:
     """Return the free numbers of a low penalised loss, not above that of the start, and this loss."""
     from scipy.optimize import minimize
 
-    bounds, options = task.spans(), {"maxiter": 300, "maxfun": 600, "maxcor": 20, "ftol": 1e-10, "gtol": 1e-7}
-    step = len(task.y) // SAMPLE
     best, loss = start, task.loss(start)[0]
+    step = len(task.y) // SAMPLE
     for some in [task.sample(step), task] if step > 1 else [task]:
+        options = {"maxiter": 300, "maxcor": MEMORY, "ftol": 1e-8, "gtol": 1e-7}
         for _ in range(ROUNDS):
-            found = minimize(some.loss, best, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+            found = minimize(some.loss, best, jac=True, method="L-BFGS-B", bounds=task.spans(), options=options)
             reached = task.loss(found.x)[0]
             gained = loss - reached
             if gained > 0.0:
                 best, loss = found.x, reached
-            if not gained > 1e-7 * abs(loss):
+            if found.success or not gained > 1e-6 * abs(loss):
                 break
     return best, loss
 
@@ -215,11 +216,18 @@ def _still(order: list[tuple[Node, tuple[int, ...]]], knobs: Mapping[int, Any]) 
     return found
 
 
-def _without(table: Columns, root: Node, seen: NDArray[np.bool_]) -> Columns:
-    """Return a table whose ignored rows repeat one that is not, so that nothing in them can be wrong."""
+def _only(table: Columns, root: Node, seen: NDArray[np.bool_]) -> Columns:
+    """Return the columns that a tree reads, of the rows that count."""
+    if seen.all():
+        return table
     raw = evaluation.raw_columns((node for node, _ in flatten(root)), table)
-    rows = np.where(seen, np.arange(table.rows), int(np.argmax(seen)))
-    return Columns({name: column[rows] for (name, _), column in sorted(raw.items(), key=lambda item: item[0][1])})
+    columns = sorted(raw.items(), key=lambda item: item[0][1])  # of one that is read in both ways, its categories
+    found = Columns({name: column[seen] for (name, _), column in columns})
+    try:
+        evaluation.truths(root, found)
+    except ValueError as problem:
+        raise ValueError(f"among the {found.rows} rows of weight above 0, {problem}") from None
+    return found
 
 
 def _weights(given: ArrayLike | None, rows: int) -> Floats:
