@@ -81,18 +81,15 @@ kinds = sigmoids | ramps() | tables.map(lambda t: Table(t.truths, 0.5, t.missing
 @settings(max_examples=60)
 def test_slopes_of_random_trees(tree, seed):
     rng = np.random.default_rng(seed)
-    root = tree.root
     for path, node in tree.walk():  # one column cannot be numbers and categories; joints and drastic ends have no slope
         if isinstance(node, Leaf):
             name = node.feature + ("t" if node.criterion.categorical else "n")
             tree = tree.replace(path, Leaf(name, centred(node.criterion, rng)))
         elif isinstance(node, Gate):
             inside = 0.5 + 0.9 * np.clip(node.andness - 0.5 + 0.0123, -1, 1) * (drastic(len(node.inputs)) - 0.5)
-            new = Gate(node.inputs, float(inside), node.weights, node.aggregator)
-            tree = tree.replace(path, tree[path].build(tree[path].children, new.content))
-    root = tree.root
+            tree = tree.replace(path, Gate(tree[path].inputs, float(inside), node.weights, node.aggregator))
     X = {f: rng.choice([1, 7, 8], 20) if f[-1] == "t" else rng.normal(size=20) for f in tree.features}
-    for table in (n.criterion for n, _ in flatten(root) if isinstance(n, Leaf) and isinstance(n.criterion, Table)):
+    for table in (n.criterion for n, _ in flatten(tree.root) if isinstance(n, Leaf) and isinstance(n.criterion, Table)):
         if any(isinstance(category, str) for category, _ in table.truths):
             return  # numbers are not of its kind
     with pytest.MonkeyPatch.context() as patch:
@@ -216,10 +213,10 @@ def test_a_known_tree_is_found_again_from_other_numbers():
 
 def test_learning_from_a_sample_first_ends_about_as_low(monkeypatch):
     X, y = rows_of(rows=1500)
-    whole = learned(EVERY_KIND, X, y, free="criteria")
+    whole = learned(EVERY_KIND, X, y)
     monkeypatch.setattr(refitting, "SAMPLE", 500)
     monkeypatch.setattr(gradients, "BLOCK", 257)
-    assert learned(EVERY_KIND, X, y, free="criteria").loss_after == pytest.approx(whole.loss_after, abs=2e-3)
+    assert learned(EVERY_KIND, X, y).loss_after == pytest.approx(whole.loss_after, abs=2e-3)
 
 
 def test_an_input_of_exactly_0_keeps_a_conjunction_at_0_whatever_its_weights(monkeypatch):
