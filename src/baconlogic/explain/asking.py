@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,9 @@ def unknown(
     values that are from hardly to nearly true.
     """
     about = subject(model, threshold, label)
-    values, leaves = about.case(row, columns, partial=True), cases.leaves_by_feature(about.tree)
+    leaves = cases.leaves_by_feature(about.tree)
+    nothing = isinstance(row, Mapping) and not row
+    values = dict.fromkeys(leaves) if nothing else about.case(row, columns, partial=True)
     table = None if X is None else about.table(X, columns)
     missing = [name for name, value in values.items() if value is None]
     low, high = (float(end[0]) for end in about.tree.bounds(cases.repeat(values, 1)))

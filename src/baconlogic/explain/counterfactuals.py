@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-BISECTIONS = 50
+BISECTIONS = 40
 NUDGES = (0.0, *(10.0**k for k in range(-15, -2)))  # rounding may leave a value just short of turning the decision
 GRID = 2000  # parts of a range that is searched where bounds are too wide to tell
 PARTS = 32  # of a range in a joint change, where a feature pulls both ways
@@ -119,7 +119,7 @@ def counterfactual(
     search = _Search(about, values, found)
     radii = search.radii([*([lever] for lever in found), found]) if found else np.array([])
     singles = [search.single(lever, radius) for lever, radius in zip(found, radii, strict=False)]
-    rows = sorted((each for each in singles if each), key=lambda point: search.sizes(point)[0])
+    rows = sorted((each for each in singles if each), key=lambda point: round(search.sizes(point)[0], 9))
     joint = search.joint(float(radii[-1]), rows[0] if rows else None) if found else None
     unit = (
         "the width of its criterion, from 5% to 95% true"

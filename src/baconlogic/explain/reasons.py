@@ -7,6 +7,7 @@ freeing more values never makes it stand again. So one pass that drops what can 
     contrastive   the decision can turn with only these free, and with no smaller set of them
 
 That is one evaluation a feature for each, and one for the order in which to drop: what moves the truth least, first.
+Where several features pull both ways at once, bounds may be wider than exact: a sufficient reason still is one.
 """
 
 from __future__ import annotations
@@ -87,8 +88,14 @@ def reasons(
     names = [name for name in reversed(case.leaves) if name not in case.unknown]
     effects = dict(zip(names, case.worst([[name] for name in names]), strict=True))
     order = sorted(names, key=lambda name: -effects[name] if case.yes else effects[name])  # least effect first
-    kept = _needed(order, lambda some: case.stands([name for name in names if name not in some]))
-    turning = None if case.stands(names) else _needed(order, lambda some: not case.stands(some))
+    alone = [name for name in order if case.is_turned(effects[name])]  # each turns it by itself: no reason lacks them
+    kept = alone + _needed(
+        [name for name in order if name not in alone],
+        lambda some: case.stands([name for name in names if name not in alone and name not in some]),
+    )
+    turning: list[str] | None = alone[-1:]
+    if not alone:
+        turning = None if case.stands(names) else _needed(order, lambda some: not case.stands(some))
     decision, other = (about.yes, about.no) if case.yes else (about.no, about.yes)
     return Reasons(
         decision,
@@ -132,7 +139,11 @@ class _Case:
 
     def stands(self, free: list[str]) -> bool:
         """Whether the decision is the same whatever these values are."""
-        return (self.worst([free])[0] > self.about.threshold) == self.yes
+        return not self.is_turned(self.worst([free])[0])
+
+    def is_turned(self, truth: float) -> bool:
+        """Whether a truth means the other decision."""
+        return (truth > self.about.threshold) != self.yes
 
     def worst(self, each: list[list[str]]) -> list[float]:
         """Return the truth that speaks most against the decision, for each list of free values."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from baconlogic import drawing, gcd
 from baconlogic.answering import two_probabilities
 from baconlogic.explain import cases
-from baconlogic.nodes import Gate, Leaf, Node, Not, Path, flatten
+from baconlogic.nodes import Gate, Leaf, Node, Not, Path
 from baconlogic.results import Result
 from baconlogic.subjects import subject
 from baconlogic.wording import degree, listed, number, percent
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from baconlogic.tree import Tree
 
 MATTERS = 1e-9  # an input whose extremes move a gate by less drives nothing
+MOST_CALLED = 3  # features that a part without a name is called by
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,12 @@ class Trace(Result):
         side = "above" if self.margin > 0.0 else "below" if self.margin < 0.0 else "at"
         by = "" if self.margin == 0.0 else f"{number(abs(self.margin), abs(self.margin))} "
         said = f"The truth is {number(self.truth)}, {by}{side} the threshold {number(self.threshold)}"
-        chance = self.probability
-        known = "" if chance is None else f" (probability of {cases.answer(self.yes)}: {_percent(chance)})"
+        chance = self.probability  # a sigmoid: never quite 0 or 1
+        known = (
+            ""
+            if chance is None
+            else f" (probability of {cases.answer(self.yes)}: {_percent(min(max(chance, 1e-12), 1.0 - 1e-12))})"
+        )
         return f"{said}: the answer is {cases.answer(self.decision)}{known}."
 
 
@@ -139,18 +145,18 @@ def _called(node: Node) -> str:
     """Call a node by its name, else by the features in it."""
     if node.name:
         return node.name
-    names = list(dict.fromkeys(each.feature for each, _ in flatten(node) if isinstance(each, Leaf)))
-    called = listed(names, "and") if len(names) <= 3 else f"{names[0]}, {names[1]} and {len(names) - 2} more"
+    names, waiting = dict[str, None](), deque([node])
+    while waiting and len(names) <= MOST_CALLED:  # the nearest first: a part can be thousands of gates deep
+        each = waiting.popleft()
+        waiting.extend(each.children)
+        if isinstance(each, Leaf):
+            names[each.feature] = None
+    called = listed([*names][:MOST_CALLED] + ["more"] * (len(names) > MOST_CALLED), "and")
     return f"not {called}" if isinstance(node, Not) else called if len(names) == 1 else f"the part on {called}"
 
 
 def _percent(share: float) -> str:
     """Write a share in percent; what is not quite 0% or 100% stays apart from it."""
-    text = percent(share)
-    return (
-        text
-        if len(text) <= 6 and (text not in ("0%", "100%") or share in (0.0, 1.0))
-        else "<0.01%"
-        if share < 0.5
-        else ">99.9%"
-    )
+    if 0.0 < share < 1e-4:
+        return "<0.01%"
+    return ">99.9%" if 0.9995 <= share < 1.0 else percent(share)
