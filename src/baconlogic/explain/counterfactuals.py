@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 BISECTIONS = 40
 NUDGES = (0.0, *(10.0**k for k in range(-15, -2)))  # rounding may leave a value just short of turning the decision
 GRID = 2000  # parts of a range that is searched where bounds are too wide to tell
-PARTS = 32  # of a range in a joint change, where a feature pulls both ways
+# Of the joint change: how far beyond the smallest box to look, and at how many parts of each range; None: at the ends.
+ATTEMPTS = ((0.0, None), (1e-9, None), (1e-9, 0), (1e-9, 32), (1e-6, 32), (1e-3, 32))
 SCANNED = 100_000  # whole steps to try before giving up
 
 
@@ -185,13 +186,30 @@ class _Search:
         if math.isinf(radius):
             return None
         least = math.inf if single is None else max(self.sizes(single))
-        for parts in (0, PARTS):
-            for nudge in NUDGES[::3]:
-                point = self._extreme(radius * (1.0 + nudge), parts)
-                if self._turns(self._truths(_rows([point])))[0]:
-                    point = self._shrunk(self._put_back(point))
-                    return point if max(self.sizes(point)) < least else single
+        for nudge, parts in ATTEMPTS:
+            near = radius * (1.0 + nudge)
+            point = self._corner(near) if parts is None else self._extreme(near, parts)
+            if self._turns(self._truths(_rows([point])))[0]:
+                point = self._shrunk(self._put_back(point))
+                return point if max(self.sizes(point)) < least else single
         return single
+
+    def _corner(self, radius: float) -> dict[str, Any]:
+        """Return the point of a box where each feature is best for the other decision; right where all pull one way."""
+        ends = {name: lever.ends(radius) for name, lever in self._levers.items()}
+        tried = [(name, value) for name, lever in self._levers.items() for value in lever.inside(radius, 0)]
+        sides = []
+        for side in (0, 1):
+            rows = cases.repeat({**self._values, **{name: both[side] for name, both in ends.items()}}, len(tried))
+            for i, (name, value) in enumerate(tried):
+                rows[name][i] = value
+            sides.append(rows)
+        low, high = self._tree.bounds(*sides)
+        best: dict[str, tuple[float, Any]] = {}
+        for (name, value), against in zip(tried, low if self.yes else -high, strict=True):
+            if name not in best or against < best[name][0]:
+                best[name] = against, value
+        return {name: self._levers[name].plain(value) for name, (_, value) in best.items()}
 
     def _extreme(self, radius: float, parts: int) -> dict[str, Any]:
         """Return the point of a box where the truth is lowest, or highest: settle one feature after the other."""
