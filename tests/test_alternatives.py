@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from baconlogic import BaconClassifier, Tree
-from baconlogic.explain.alternatives import alternatives
+from baconlogic.explain import alternatives
 
 
 def twins(rows=240, seed=0):

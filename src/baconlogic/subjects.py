@@ -65,6 +65,8 @@ class Subject:
         A row is a mapping of names to values, a pandas series, one row of a frame, or values in the order of the
         columns. With `partial`, columns that the row does not have count as missing.
         """
+        if partial and isinstance(row, Mapping) and not row:
+            return dict.fromkeys(self.tree.features)
         table = self.table(*_as_rows(row, columns))
         if table.rows != 1:
             raise ValueError(f"expected one row, got {table.rows}; of a frame take one, e.g. df.iloc[[0]]")

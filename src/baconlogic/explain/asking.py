@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -90,8 +89,7 @@ def unknown(
     """
     about = subject(model, threshold, label)
     leaves = cases.leaves_by_feature(about.tree)
-    nothing = isinstance(row, Mapping) and not row
-    values = dict.fromkeys(leaves) if nothing else about.case(row, columns, partial=True)
+    values = about.case(row, columns, partial=True)
     table = None if X is None else about.table(X, columns)
     missing = [name for name, value in values.items() if value is None]
     low, high = (float(end[0]) for end in about.tree.bounds(cases.repeat(values, 1)))

@@ -6,7 +6,8 @@ freeing more values never makes it stand again. So one pass that drops what can 
     sufficient    the decision stands with all other values free, and with no smaller set of these kept
     contrastive   the decision can turn with only these free, and with no smaller set of them
 
-That is one evaluation a feature for each, and one for the order in which to drop: what moves the truth least, first.
+That is one evaluation a feature for the order in which to drop, what moves the truth least first, and about one more
+for both passes together.
 Where several features pull both ways at once, bounds may be wider than exact: a sufficient reason still is one.
 """
 
@@ -109,12 +110,20 @@ def reasons(
 
 
 def _needed(order: list[str], holds: Callable[[list[str]], bool]) -> list[str]:
-    """Drop what can be dropped, in this order.
+    """Drop what can be dropped, in this order; it `holds` for all of them.
 
-    What `holds` for some holds for more of them: what cannot be dropped now cannot be later, so one pass is enough.
+    What holds for some holds for more of them. So the first that cannot be dropped is found by bisection, and what
+    cannot be dropped now cannot be later: one pass is enough.
     """
-    kept = list(order)
-    for name in order:
+    dropped, first = 0, len(order)  # the first `first` of them cannot all be dropped, unless there are no more
+    while dropped < first:
+        middle = (dropped + first + 1) // 2
+        if holds(order[middle:]):
+            dropped = middle
+        else:
+            first = middle - 1
+    kept = order[dropped:]
+    for name in kept[1:]:
         rest = [each for each in kept if each != name]
         if holds(rest):
             kept = rest
