@@ -5,7 +5,9 @@ are again one product, so they are one gate with w_i = e_i / sum(e) and c = sum(
 stays at 3/4 or above. Neutral gates merge too, and so do drastic ones: their weights multiply.
 
 That is exact on paper. On a computer a truth below 1e-308 is lost, and so is the distance to 1 of a truth above
-1 - 1e-16; a small exponent blows up what was lost. So a part is merged only where its exponent is large enough.
+1 - 1e-16, and small exponents blow up what was lost. So a gate is merged only where its exponent is not too small, and
+a negation moved only where the exponents on the way to the root are not. Truths of 0, of 1 and well between them change
+by no more than rounding.
 """
 
 from __future__ import annotations
@@ -25,11 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     Kind = tuple[str, bool]  # neutral, hard or drastic; whether on the disjunctive side
+    Reach = tuple[float, float]  # the power with which what is lost near 0, or near 1, reaches the root
     Parts = list[tuple[Node, float]]  # inputs with their exponents; with their weights when neutral or drastic
 
 SAME = 1e-13  # how well a gate must give back the exponents it was made for
 LEAST_EXPONENT = 0.05  # (1e-308) ** 0.05 is 4e-16
-LEAST_DUAL_EXPONENT = 0.5  # (1e-16) ** 0.5 is 1e-8: what a disjunction of truths as near to 1 as this may lose
+LEAST_DUAL_EXPONENT = 0.2  # where 1 - x is rounded; (1e-16) ** 0.2 is 6e-4
 
 
 def simplify(tree: Tree, tolerance: float = 0.0, X: Any = None) -> Tree:
@@ -117,14 +120,14 @@ def _taking_in(gate: Gate) -> Gate:
     if kind is None:
         return gate
     start = exponents(gate)
-    if not any(_mergeable(part, kind) for part in start):
-        return gate
     parts, position = start, 0
     while position < len(parts):
         if _mergeable(parts[position], kind):
             parts = _opened(parts, position)
         else:
             position += 1
+    if len(parts) == len(start):
+        return gate
     return merged(gate, parts) or _one_by_one(gate, start, kind)
 
 
@@ -154,52 +157,56 @@ def _opened(parts: Parts, position: int) -> Parts:
     return [*parts[:position], *((child, share * own) for child, own in exponents(node)), *parts[position + 1 :]]
 
 
+def _reach_below(node: Node, place: int, reach: Reach) -> Reach:
+    """Return the reach of an input. A gate takes roots of what its exponent makes a root of; a negation swaps ends."""
+    low, high = reach
+    if not isinstance(node, Gate):
+        return high, low
+    found = node.coefficients
+    if found.product == 0.0:
+        return reach
+    power = min(len(node.inputs) * node.weights[place] * found.power, 1.0) if math.isfinite(found.power) else 0.0
+    return (low, high * power) if found.dual else (low * power, high)
+
+
 def _settle_negations(root: Node) -> Node:
     """Cancel, mirror and push down negations, from the leaves up."""
+    order = flatten(root)
+    reach: list[Reach] = [(1.0, 1.0)] * len(order)
+    for position in range(len(order) - 1, -1, -1):
+        node, below = order[position]
+        for i, child in enumerate(below):
+            reach[child] = _reach_below(node, i, reach[position])
     made: list[Node] = []
-    for node, below in flatten(root):
+    for position, (node, below) in enumerate(order):
         children = tuple(made[i] for i in below)
-        if isinstance(node, Gate):
-            children = tuple(_mirrored_input(node, i, child) for i, child in enumerate(children))
         same = all(new is old for new, old in zip(children, node.children, strict=True))
         node = node if same else node.with_children(children)
-        made.append(_pushed(node) if isinstance(node, Not) and not node.name else node)
-    top = made[-1]
-    return negated(top.input) if _is_mirror(top) and isinstance(top, Not) else top
+        made.append(_settled(node, reach[position]) if isinstance(node, Not) and not node.name else node)
+    return made[-1]
 
 
-def _mirrored_input(gate: Gate, place: int, child: Node) -> Node:
-    """Return an input of a gate with its `not` in the leaf, where the gate does not blow up what that rounds off."""
-    if not (isinstance(child, Not) and isinstance(child.input, Leaf) and _is_mirror(child)):
-        return child
-    return negated(child.input) if isinstance(child.input.criterion, Table) or _steady(gate, place) else child
-
-
-def _is_mirror(node: Node) -> bool:
-    """Whether a node is a negation that its leaf could say."""
-    if not isinstance(node, Not) or node.name or not isinstance(node.input, Leaf):
-        return False
-    return not isinstance(negated(node.input), Not)
-
-
-def _steady(gate: Gate, place: int) -> bool:
-    """Whether the last digit of an input is no more than 1e-8 of the output."""
-    found = gate.coefficients
-    if found.product == 0.0:
-        return True
-    return math.isfinite(found.power) and len(gate.inputs) * gate.weights[place] * found.power >= LEAST_DUAL_EXPONENT
-
-
-def _pushed(node: Not) -> Node:
-    """Return a negation cancelled against another, or pushed through a gate where fewer negations remain."""
+def _settled(node: Not, reach: Reach) -> Node:
+    """Return a negation cancelled, said by its leaf or pushed through its gate, where rounding then does not count."""
     below = node.input
+    if isinstance(below, Leaf):
+        mirror = negated(below)
+        harmless = isinstance(below.criterion, Table) or min(reach) >= LEAST_DUAL_EXPONENT
+        return mirror if harmless and not isinstance(mirror, Not) else node
     if isinstance(below, Not) and not below.name:
         return below.input
-    if not isinstance(below, Gate) or below.name:
-        return node
+    if isinstance(below, Gate) and not below.name:
+        inner = (reach[1], reach[0])
+        if all(min(_reach_below(below, i, inner)) >= LEAST_DUAL_EXPONENT for i in range(len(below.inputs))):
+            return _pushed(node, below)
+    return node
+
+
+def _pushed(node: Not, below: Gate) -> Node:
+    """Return the negation of a gate as a gate of negations, by De Morgan, where fewer negations remain."""
     inputs = [negated(child) for child in below.inputs]
     before = 1 + _negations(below.inputs)
-    if _negations(inputs) >= before or not all(_steady(below, i) for i in range(len(inputs))):
+    if _negations(inputs) >= before:
         return node
     try:
         andness = opposite(below.andness, len(inputs))
