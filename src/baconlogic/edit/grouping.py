@@ -14,6 +14,7 @@ from baconlogic.nodes import Gate, Leaf, Node, Not, flatten
 from baconlogic.tree import Tree
 
 LEAST = 1e-15  # the least share that a leaf keeps
+LEAST_EXPONENT = 0.5  # of a disjunction in another: small ones blow up what 1 - x rounds off
 
 Group = str | int  # the name of a group, or the position of a leaf that is in none
 
@@ -180,12 +181,14 @@ def _exactly(root: Node, of: Mapping[str, str], name: str) -> Node | None:
         members[of.get(leaf.feature, place)].append((node, share))
     if len(members) == 1:
         return Gate(root.inputs, root.andness, root.weights, root.aggregator, str(next(iter(members))))
+    found: list[Node] = []
     for inner in (root.andness, 0.25 if kind[1] else gcd.HARD):  # the softer the groups, the harder the gate over them
         parts = [_split(root, group, inputs, inner) for group, inputs in members.items()]
         made = merged(replace(root, name=name), parts)
-        if made is not None:
+        if made is not None and (kind != ("hard", True) or min(share for _, share in parts) >= LEAST_EXPONENT):
             return made
-    return None
+        found += [] if made is None else [made]
+    return found[0] if found else None
 
 
 def _split(root: Gate, group: Group, inputs: list[tuple[Node, float]], andness: float) -> tuple[Node, float]:

@@ -145,6 +145,13 @@ class EditLog:
             return None
         return change_of(asking(self._asked, before), after, self.X, self.y)
 
+    def _named(self) -> Any:
+        """Return the rows with the names of their columns, which an array takes from the decision."""
+        if not self._asked.columns or not isinstance(self.X, np.ndarray | list) or _is_records(self.X):
+            return self.X
+        array = self.X if isinstance(self.X, np.ndarray) else np.array(self.X, dtype=object)
+        return dict(zip(self._asked.columns, array.T, strict=True))
+
     def _write(self, value: Any, key: str) -> Any:
         """Return an argument as plain data."""
         if key in DATA and value is not None:
@@ -163,7 +170,7 @@ class EditLog:
         if kind == "data":
             if getattr(self, content) is None:
                 raise ValueError(f"this edit went by the log's {content}; give it, e.g. EditLog.from_dict(d, X=X, y=y)")
-            return getattr(self, content)
+            return self._named() if content == "X" else self.y
         return _READ[kind](content)
 
     def __str__(self) -> str:
@@ -219,6 +226,10 @@ class EditLog:
         after = Tree.from_dict(said["after"])
         measured = self._measure(before, after) if self.X is not None else _change(said["change"])
         return Entry(name, dict(said["arguments"]), str(said["reason"]), before, after, measured)
+
+
+def _is_records(X: Any) -> bool:
+    return isinstance(X, list) and all(isinstance(row, Mapping) for row in X)
 
 
 def _operation_name(operation: Any) -> str:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 SAME = 1e-13  # how well a gate must give back the exponents it was made for
 LEAST_EXPONENT = 0.05  # (1e-308) ** 0.05 is 4e-16
 LEAST_DUAL_EXPONENT = 0.2  # where 1 - x is rounded; (1e-16) ** 0.2 is 6e-4
+LEAST_REACH = 1 / 3  # (1e-16) ** (1/3) is 5e-6
 
 
 def simplify(tree: Tree, tolerance: float = 0.0, X: Any = None) -> Tree:
@@ -191,13 +192,13 @@ def _settled(node: Not, reach: Reach) -> Node:
     below = node.input
     if isinstance(below, Leaf):
         mirror = negated(below)
-        harmless = isinstance(below.criterion, Table) or min(reach) >= LEAST_DUAL_EXPONENT
+        harmless = isinstance(below.criterion, Table) or min(reach) >= LEAST_REACH
         return mirror if harmless and not isinstance(mirror, Not) else node
     if isinstance(below, Not) and not below.name:
         return below.input
     if isinstance(below, Gate) and not below.name:
         inner = (reach[1], reach[0])
-        if all(min(_reach_below(below, i, inner)) >= LEAST_DUAL_EXPONENT for i in range(len(below.inputs))):
+        if all(min(_reach_below(below, i, inner)) >= LEAST_REACH for i in range(len(below.inputs))):
             return _pushed(node, below)
     return node
 

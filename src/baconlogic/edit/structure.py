@@ -36,7 +36,8 @@ def add(
     if not isinstance(old, Gate):
         raise TypeError(f'{where!r} is not a gate; give andness=, e.g. "SC", to join it with the new part by a gate')
     wider = old.andness if 0.0 <= old.andness <= 1.0 else for_inputs(for_two(old.andness, n), n + 1)
-    weights = [*(w * (1.0 - share) for w in old.weights), share]
+    left = n / (n + 1) if weight is None else 1.0 - share
+    weights = [*(w * left for w in old.weights), share]
     return tree.replace(path, Gate([*old.inputs, new], wider, weights, old.aggregator, old.name))
 
 
