@@ -1,5 +1,39 @@
-"""Tree -> Tree: every edit returns a new tree."""
+"""Tree -> Tree: every edit returns a new tree.
 
+    remove, prune, simplify     less: a part, leaves, gates that say the same
+    snap, set_andness, reweight, negate, set_criterion, rename      another parameter
+    add, regroup                another structure
+    change                      what an edit changes: truths, decisions, accuracy
+    EditLog                     edits with their reasons, to undo, replay and keep
+
+A part is given by its path, its name or its feature, or as a node (see `Tree.find`).
+"""
+
+from baconlogic.edit.changes import Change, change
+from baconlogic.edit.grouping import regroup
+from baconlogic.edit.log import EditLog, Entry
+from baconlogic.edit.parameters import negate, rename, reweight, set_andness, set_criterion, snap
+from baconlogic.edit.pruning import best_order, bottom_order, prune
 from baconlogic.edit.removing import remove
+from baconlogic.edit.simplifying import simplify
+from baconlogic.edit.structure import add
 
-__all__ = ["remove"]
+__all__ = [
+    "Change",
+    "EditLog",
+    "Entry",
+    "add",
+    "best_order",
+    "bottom_order",
+    "change",
+    "negate",
+    "prune",
+    "regroup",
+    "remove",
+    "rename",
+    "reweight",
+    "set_andness",
+    "set_criterion",
+    "simplify",
+    "snap",
+]

@@ -6,10 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from baconlogic import gcd
-from baconlogic.nodes import Gate, Node
+from baconlogic.nodes import Gate, Leaf, Node, flatten
 from baconlogic.tree import Tree
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from baconlogic.nodes import Path
 
 
@@ -31,12 +33,39 @@ def remove(tree: Tree, what: Path | Node | str) -> Tree:
 
 def without(gate: Gate, place: int) -> Node:
     """Return a gate without one of its inputs, of the same andness; a drastic gate stays drastic."""
-    inputs = gate.inputs[:place] + gate.inputs[place + 1 :]
-    if len(inputs) == 1:
-        return inputs[0]
-    weights = gate.weights[:place] + gate.weights[place + 1 :]
-    left = sum(weights)
+    return _with_only(gate, [(child, w) for i, (child, w) in enumerate(_inputs(gate)) if i != place])
+
+
+def without_leaves(root: Node, dropped: Collection[int]) -> Node:
+    """Return a tree without some leaves, given by their positions in `flatten`, all at once."""
+    made: list[Node | None] = []
+    for position, (node, below) in enumerate(flatten(root)):
+        left = [(child, i) for i, child in enumerate(made[b] for b in below) if child is not None]
+        if isinstance(node, Leaf):
+            made.append(None if position in dropped else node)
+        elif not left:
+            made.append(None)
+        elif isinstance(node, Gate) and len(left) < len(below):
+            made.append(_with_only(node, [(child, node.weights[i]) for child, i in left]))
+        else:
+            made.append(node.with_children(tuple(child for child, _ in left)))
+    if made[-1] is None:
+        raise ValueError("this would take every leaf away; a tree needs at least one")
+    return made[-1]
+
+
+def _inputs(gate: Gate) -> Sequence[tuple[Node, float]]:
+    return list(zip(gate.inputs, gate.weights, strict=True))
+
+
+def _with_only(gate: Gate, inputs: Sequence[tuple[Node, float]]) -> Node:
+    """Return a gate over some of its inputs; over one, that input."""
+    nodes, weights = zip(*inputs, strict=True)
+    if len(nodes) == 1:
+        only: Node = nodes[0]
+        return only
+    total = math.fsum(weights)
     andness = gate.andness
     if math.isinf(gate.coefficients.power):  # the ends of the scale lie farther out for fewer inputs
         andness = gcd.LOWEST if gate.coefficients.dual else gcd.HIGHEST
-    return Gate(inputs, andness, [weight / left for weight in weights], gate.aggregator, gate.name)
+    return Gate(nodes, andness, [weight / total for weight in weights], gate.aggregator, gate.name)

@@ -1,0 +1,222 @@
+"""Fewer gates for the same truths: nested gates of one kind become one gate, negations go into leaves.
+
+A hard gate is a product, z = prod(x_i ** e_i) with e_i = n w_i c, or the same on 1 - x. Such gates inside each other
+are again one product, so they are one gate with w_i = e_i / sum(e) and c = sum(e) / n; it exists while its andness
+stays at 3/4 or above. Neutral gates merge too, and so do drastic ones: their weights multiply.
+
+That is exact on paper. On a computer a truth below 1e-308 is lost, and so is the distance to 1 of a truth above
+1 - 1e-16, and small exponents blow up what was lost. So a gate is merged only where its exponent is not too small, and
+a negation moved only where the exponents on the way to the root are not. Truths of 0, of 1 and well between them change
+by no more than rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from baconlogic import gcd
+from baconlogic.criteria import Table
+from baconlogic.edit.andnesses import opposite
+from baconlogic.edit.approximating import approximate
+from baconlogic.edit.mirroring import negated
+from baconlogic.nodes import Gate, Leaf, Node, Not, flatten
+from baconlogic.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Kind = tuple[str, bool]  # neutral, hard or drastic; whether on the disjunctive side
+    Reach = tuple[float, float]  # the power with which what is lost near 0, or near 1, reaches the root
+    Parts = list[tuple[Node, float]]  # inputs with their exponents; with their weights when neutral or drastic
+
+SAME = 1e-13  # how well a gate must give back the exponents it was made for
+LEAST_EXPONENT = 0.05  # (1e-308) ** 0.05 is 4e-16
+LEAST_DUAL_EXPONENT = 0.2  # where 1 - x is rounded; (1e-16) ** 0.2 is 6e-4
+LEAST_REACH = 1 / 3  # (1e-16) ** (1/3) is 5e-6
+
+
+def simplify(tree: Tree, tolerance: float = 0.0, X: Any = None) -> Tree:
+    """Return a tree of fewer gates with the same truths, or nearly the same: within `tolerance`.
+
+    Without tolerance it is exact: gates of one kind that lie inside each other become one, negations cancel or go into
+    leaves. A gate that has a name stays. With a tolerance, similar gates become one too, and leaves go that have no
+    effect, as long as no truth changes by more; over the rows X or, without, over a sample of leaf truths.
+    """
+    if not 0.0 <= tolerance <= 1.0:
+        raise ValueError(f"tolerance is a difference of truths, from 0 to 1, e.g. 0.01; got {tolerance!r}")
+    root = tree.root
+    while True:
+        simpler = merge_gates(_settle_negations(root))
+        if simpler == root:
+            break
+        root = simpler
+    return approximate(tree, Tree(root), tolerance, X) if tolerance > 0.0 else Tree(root)
+
+
+def merged(gate: Gate, parts: Parts) -> Gate | None:
+    """Return the gate of this kind over the parts, or None when there is no such gate."""
+    (kind, dual), n = kind_of(gate) or ("", False), len(parts)
+    nodes, shares = zip(*parts, strict=True)
+    andness, power = gcd.NEUTRAL, 0.0
+    if kind == "drastic":
+        andness = gcd.LEVELS["DD" if dual else "CC"].andness(n)
+    elif kind == "hard":
+        total = math.fsum(shares)
+        power, shares = total / n, tuple(share / total for share in shares)
+        andness = gcd.andness_of_power(power, n)
+        andness = 1.0 - andness if dual else andness
+    try:
+        made = Gate(nodes, andness, shares, gate.aggregator, gate.name)
+    except ValueError:  # a weight too small for a float, an andness that n inputs cannot resolve
+        return None
+    if kind == "hard" and not (kind_of(made) == (kind, dual) and _same(made.coefficients.power, power)):
+        return None
+    return made if all(map(_same, made.weights, shares)) and min(shares) > 1e-290 else None
+
+
+def kind_of(node: Node) -> Kind | None:
+    """Return what kind of exactly mergeable gate a node is; None for a soft gate, and for what is no gate."""
+    if not isinstance(node, Gate):
+        return None
+    found = node.coefficients
+    if node.andness == gcd.NEUTRAL:
+        return "neutral", False
+    if math.isinf(found.power):
+        return "drastic", found.dual
+    return ("hard", found.dual) if found.mean == 0.0 else None
+
+
+def exponents(gate: Gate) -> Parts:
+    """Return the inputs of a gate with their exponents; of a neutral or drastic gate, with their weights."""
+    scale = len(gate.inputs) * gate.coefficients.power if kind_of(gate) in (("hard", False), ("hard", True)) else 1.0
+    return [(node, scale * weight) for node, weight in zip(gate.inputs, gate.weights, strict=True)]
+
+
+def _same(a: float, b: float) -> bool:
+    return abs(a - b) <= SAME * abs(b)
+
+
+def merge_gates(root: Node) -> Node:
+    """Merge gates exactly, from the root down: a gate takes in what it can, then the next ones below begin."""
+    waiting, found = [root], []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Gate):
+            node = _taking_in(node)
+        found.append(node)
+        waiting.extend(node.children)
+    loose: list[Node] = []
+    for node in reversed(found):  # children come first, left to right, as in `flatten`
+        below = tuple(loose[len(loose) - len(node.children) :])
+        del loose[len(loose) - len(node.children) :]
+        same = all(new is old for new, old in zip(below, node.children, strict=True))
+        loose.append(node if same else node.with_children(below))
+    return loose[0]
+
+
+def _taking_in(gate: Gate) -> Gate:
+    """Return a gate with the gates of its kind below it merged into it: all at once, or else as many as can be."""
+    kind = kind_of(gate)
+    if kind is None:
+        return gate
+    start = exponents(gate)
+    parts, position = start, 0
+    while position < len(parts):
+        if _mergeable(parts[position], kind):
+            parts = _opened(parts, position)
+        else:
+            position += 1
+    if len(parts) == len(start):
+        return gate
+    return merged(gate, parts) or _one_by_one(gate, start, kind)
+
+
+def _one_by_one(gate: Gate, parts: Parts, kind: Kind) -> Gate:
+    best, position = gate, 0
+    while position < len(parts):
+        if _mergeable(parts[position], kind):
+            wider = _opened(parts, position)
+            made = merged(gate, wider)
+            if made is not None:
+                best, parts = made, wider
+                continue
+        position += 1
+    return best
+
+
+def _mergeable(part: tuple[Node, float], kind: Kind) -> bool:
+    node, share = part
+    least = 0.0 if kind[0] != "hard" else LEAST_DUAL_EXPONENT if kind[1] else LEAST_EXPONENT
+    return not node.name and share >= least and kind_of(node) == kind
+
+
+def _opened(parts: Parts, position: int) -> Parts:
+    """Put the inputs of a gate in its place; products multiply exponents, means and drastic gates weights."""
+    node, share = parts[position]
+    assert isinstance(node, Gate)  # noqa: S101
+    return [*parts[:position], *((child, share * own) for child, own in exponents(node)), *parts[position + 1 :]]
+
+
+def _reach_below(node: Node, place: int, reach: Reach) -> Reach:
+    """Return the reach of an input. A gate takes roots of what its exponent makes a root of; a negation swaps ends."""
+    low, high = reach
+    if not isinstance(node, Gate):
+        return high, low
+    found = node.coefficients
+    if found.product == 0.0:
+        return reach
+    power = min(len(node.inputs) * node.weights[place] * found.power, 1.0) if math.isfinite(found.power) else 0.0
+    return (low, high * power) if found.dual else (low * power, high)
+
+
+def _settle_negations(root: Node) -> Node:
+    """Cancel, mirror and push down negations, from the leaves up."""
+    order = flatten(root)
+    reach: list[Reach] = [(1.0, 1.0)] * len(order)
+    for position in range(len(order) - 1, -1, -1):
+        node, below = order[position]
+        for i, child in enumerate(below):
+            reach[child] = _reach_below(node, i, reach[position])
+    made: list[Node] = []
+    for position, (node, below) in enumerate(order):
+        children = tuple(made[i] for i in below)
+        same = all(new is old for new, old in zip(children, node.children, strict=True))
+        node = node if same else node.with_children(children)
+        made.append(_settled(node, reach[position]) if isinstance(node, Not) and not node.name else node)
+    return made[-1]
+
+
+def _settled(node: Not, reach: Reach) -> Node:
+    """Return a negation cancelled, said by its leaf or pushed through its gate, where rounding then does not count."""
+    below = node.input
+    if isinstance(below, Leaf):
+        mirror = negated(below)
+        harmless = isinstance(below.criterion, Table) or min(reach) >= LEAST_REACH
+        return mirror if harmless and not isinstance(mirror, Not) else node
+    if isinstance(below, Not) and not below.name:
+        return below.input
+    if isinstance(below, Gate) and not below.name:
+        inner = (reach[1], reach[0])
+        if all(min(_reach_below(below, i, inner)) >= LEAST_REACH for i in range(len(below.inputs))):
+            return _pushed(node, below)
+    return node
+
+
+def _pushed(node: Not, below: Gate) -> Node:
+    """Return the negation of a gate as a gate of negations, by De Morgan, where fewer negations remain."""
+    inputs = [negated(child) for child in below.inputs]
+    before = 1 + _negations(below.inputs)
+    if _negations(inputs) >= before:
+        return node
+    try:
+        andness = opposite(below.andness, len(inputs))
+        dual = Gate(inputs, andness, below.weights, below.aggregator)
+    except ValueError:  # a hyper gate whose mirrored andness rounds to where it cannot be resolved
+        return node
+    old, new = below.coefficients, dual.coefficients
+    return dual if _same(new.power, old.power) and abs(new.product - old.product) < SAME else node
+
+
+def _negations(nodes: Sequence[Node]) -> int:
+    return sum(isinstance(node, Not) for node in nodes)
