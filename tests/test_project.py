@@ -26,16 +26,25 @@ LAYERS = {
     "wording": set(),
     "answering": {"checking"},
     "criteria": {"checking", "wording"},
+    "edit/andnesses": {"gcd"},
     "elementary": {"compiling"},
+    "plot/style": {"wording"},
     "loops": {"compiling", "elementary", "gcd"},
     "nodes": {"checking", "criteria", "gcd"},
     "permutation": {"compiling", "elementary"},
+    "plot/counts": {"plot/style"},
     "drawing": {"criteria", "nodes", "wording"},
+    "edit/knobs": {"criteria", "gcd", "nodes"},
+    "edit/mirroring": {"criteria", "nodes"},
     "evaluation": {"columns", "criteria", "gcd", "loops", "nodes"},
+    "explain/phrases": {"criteria", "nodes", "wording"},
     "files": {"answering", "criteria", "nodes"},
     "kernel": {"compiling", "gcd", "loops"},
     "notation": {"criteria", "gcd", "nodes"},
+    "plot/layout": {"criteria", "gcd", "nodes", "plot/style", "wording"},
     "bounds": {"columns", "criteria", "evaluation", "gcd", "nodes"},
+    "edit/gradients": {"answering", "edit/knobs", "gcd", "nodes"},
+    "edit/recombining": {"columns", "evaluation", "gcd", "nodes"},
     "search/annealing": {"compiling", "gcd", "kernel", "loops", "permutation"},
     "search/drafts": {"kernel"},
     "encoding": {"answering", "columns", "criteria", "gcd", "loops", "nodes", "search/drafts"},
@@ -43,7 +52,13 @@ LAYERS = {
     "search/bins": {"loops", "search/drafts"},
     "search/problem": {"gcd", "kernel", "search/drafts"},
     "tree": {"bounds", "columns", "drawing", "evaluation", "files", "nodes", "notation"},
-    "decision": {"answering", "columns", "evaluation", "files", "nodes", "tree", "wording"},
+    "decision": {"answering", "checking", "columns", "evaluation", "files", "nodes", "tree", "wording"},
+    "edit/parameters": {"criteria", "edit/mirroring", "nodes", "notation", "tree"},
+    "edit/removing": {"gcd", "nodes", "tree"},
+    "edit/structure": {"edit/andnesses", "nodes", "notation", "tree"},
+    "explain/cases": {"criteria", "nodes", "tree", "wording"},
+    "explain/roles": {"gcd", "nodes", "tree"},
+    "results": {"nodes", "tree"},
     "rows": {"encoding"},
     "search/cuts": {"compiling", "loops", "search/problem"},
     "search/protocol": {"search/drafts", "search/problem"},
@@ -51,9 +66,96 @@ LAYERS = {
     "search/screen": {"compiling", "elementary", "kernel", "search/bins", "search/drafts", "search/problem"},
     "starts": {"criteria", "encoding", "gcd", "kernel", "nodes", "search/drafts", "tree"},
     "wishes": {"gcd", "nodes", "tree"},
+    "edit/approximating": {
+        "columns",
+        "edit/andnesses",
+        "edit/recombining",
+        "edit/removing",
+        "evaluation",
+        "gcd",
+        "nodes",
+        "tree",
+    },
+    "explain/groups": {"explain/phrases", "explain/roles", "gcd", "nodes", "tree", "wording"},
+    "explain/levers": {"checking", "columns", "criteria", "explain/cases", "nodes"},
     "outcome": {"decision", "tree"},
     "search/fixed": {"loops", "search/drafts", "search/problem", "search/protocol", "search/refine"},
     "search/sharpen": {"kernel", "loops", "search/drafts", "search/problem", "search/refine", "search/screen"},
+    "subjects": {"answering", "checking", "columns", "decision", "evaluation", "nodes", "tree"},
+    "edit/changes": {"evaluation", "nodes", "results", "subjects", "tree", "wording"},
+    "edit/pruning": {"columns", "edit/recombining", "edit/removing", "evaluation", "nodes", "subjects", "tree"},
+    "edit/refitting": {
+        "answering",
+        "checking",
+        "columns",
+        "decision",
+        "edit/gradients",
+        "edit/knobs",
+        "evaluation",
+        "nodes",
+        "results",
+        "subjects",
+        "tree",
+    },
+    "edit/simplifying": {"criteria", "edit/andnesses", "edit/approximating", "edit/mirroring", "gcd", "nodes", "tree"},
+    "explain/asking": {"answering", "columns", "criteria", "explain/cases", "nodes", "results", "subjects", "wording"},
+    "explain/attributing": {
+        "edit/recombining",
+        "edit/removing",
+        "explain/roles",
+        "nodes",
+        "results",
+        "subjects",
+        "wording",
+    },
+    "explain/comparing": {
+        "drawing",
+        "explain/groups",
+        "explain/phrases",
+        "explain/roles",
+        "nodes",
+        "results",
+        "subjects",
+        "wording",
+    },
+    "explain/counterfactuals": {
+        "answering",
+        "criteria",
+        "explain/cases",
+        "explain/levers",
+        "nodes",
+        "results",
+        "subjects",
+        "tree",
+        "wording",
+    },
+    "explain/describing": {
+        "answering",
+        "criteria",
+        "explain/groups",
+        "explain/phrases",
+        "explain/roles",
+        "results",
+        "subjects",
+        "tree",
+        "wording",
+    },
+    "explain/reasoning": {"answering", "criteria", "explain/cases", "nodes", "results", "subjects", "tree", "wording"},
+    "explain/tracing": {
+        "answering",
+        "drawing",
+        "explain/cases",
+        "gcd",
+        "nodes",
+        "results",
+        "subjects",
+        "tree",
+        "wording",
+    },
+    "plot/curves": {"plot/style", "subjects"},
+    "plot/data": {"columns", "plot/style", "subjects"},
+    "plot/shapes": {"criteria", "gcd", "nodes", "plot/style", "subjects", "wording"},
+    "plot/trees": {"nodes", "plot/layout", "plot/style", "subjects"},
     "search/growth": {
         "search/drafts",
         "search/problem",
@@ -64,6 +166,11 @@ LAYERS = {
     },
     "search/normalised": {"loops", "search/drafts", "search/fixed", "search/problem"},
     "search/peel": {"loops", "search/cuts", "search/drafts", "search/fixed", "search/problem", "search/protocol"},
+    "thresholds": {"answering", "outcome", "results", "subjects", "wording"},
+    "edit/grouping": {"edit/andnesses", "edit/simplifying", "gcd", "nodes", "tree"},
+    "explain/alternating": {"columns", "evaluation", "outcome", "results", "thresholds", "tree", "wording"},
+    "explain/pruning_curves": {"edit/pruning", "edit/recombining", "nodes", "results", "subjects", "wording"},
+    "plot/__init__": {"plot/counts", "plot/curves", "plot/data", "plot/shapes", "plot/trees"},
     "search/additive": {"gcd", "loops", "search/drafts", "search/growth", "search/problem", "search/protocol"},
     "search/sinkhorn": {
         "gcd",
@@ -76,6 +183,33 @@ LAYERS = {
         "search/problem",
         "search/protocol",
         "search/refine",
+    },
+    "edit/log": {
+        "criteria",
+        "edit/changes",
+        "edit/grouping",
+        "edit/parameters",
+        "edit/pruning",
+        "edit/refitting",
+        "edit/removing",
+        "edit/simplifying",
+        "edit/structure",
+        "nodes",
+        "notation",
+        "results",
+        "subjects",
+        "tree",
+    },
+    "explain/__init__": {
+        "explain/alternating",
+        "explain/asking",
+        "explain/attributing",
+        "explain/comparing",
+        "explain/counterfactuals",
+        "explain/describing",
+        "explain/pruning_curves",
+        "explain/reasoning",
+        "explain/tracing",
     },
     "learning": {
         "encoding",
@@ -90,6 +224,17 @@ LAYERS = {
     },
     "search/__init__": {"search/additive", "search/growth", "search/peel", "search/sinkhorn"},
     "search/auto": {"loops", "search/additive", "search/growth", "search/peel", "search/problem", "search/protocol"},
+    "edit/__init__": {
+        "edit/changes",
+        "edit/grouping",
+        "edit/log",
+        "edit/parameters",
+        "edit/pruning",
+        "edit/refitting",
+        "edit/removing",
+        "edit/simplifying",
+        "edit/structure",
+    },
     "plans": {
         "answering",
         "decision",
@@ -142,9 +287,10 @@ LAYERS = {
         "rows",
         "search/sinkhorn",
         "study",
+        "thresholds",
         "tree",
     },
-    "__init__": {"classifier", "criteria", "datasets", "decision", "files", "gcd", "notation", "tree"},
+    "__init__": {"classifier", "criteria", "datasets", "decision", "files", "gcd", "notation", "thresholds", "tree"},
 }
 
 
@@ -171,7 +317,13 @@ def run_python(*arguments, cwd=None):
 
 def test_imports_point_downward():
     found = {path.relative_to(SOURCE).with_suffix("").as_posix(): set(ours(path)) for path in SOURCE.rglob("*.py")}
-    found["__init__"] -= {"", "search"}  # packages, named for type checkers and brought in when asked for
+    found["__init__"] -= {
+        "",
+        "edit",
+        "explain",
+        "plot",
+        "search",
+    }  # packages, named for type checkers and brought in when asked for
     assert set(found) == set(LAYERS)
     order = list(LAYERS)
     for module, imported in found.items():
@@ -191,14 +343,33 @@ def test_public_names():
         "Tree",
         "criteria",
         "datasets",
+        "edit",
+        "explain",
         "gcd",
         "load",
+        "plot",
         "search",
+        "thresholds",
     ]
     assert baconlogic.search.__all__ == ["Additive", "Growth", "NotAccepted", "Peel", "Sinkhorn"]
+    assert baconlogic.explain.__all__[9:] == [
+        "alternatives", "attribution", "compare", "counterfactual", "describe", "pruning_curve", "reasons", "trace",
+        "unknown",
+    ]  # fmt: skip
+    assert baconlogic.edit.__all__ == [
+        "Change", "EditLog", "Entry", "add", "best_order", "bottom_order", "change", "negate", "prune", "refit",
+        "refit_decision", "regroup", "remove", "rename", "reweight", "set_andness", "set_criterion", "simplify", "snap",
+    ]  # fmt: skip
+    assert baconlogic.thresholds.__all__ == [
+        "SCENARIOS", "Scenario", "ScenarioRow", "ScenarioTable", "at_least", "costs", "scenarios",
+    ]  # fmt: skip
+    assert baconlogic.plot.__all__ == [
+        "correlation", "criteria", "frequency", "path", "precision_recall", "pruning_curve", "scenarios", "surfaces",
+        "tree", "truths",
+    ]  # fmt: skip
     public = [name for name in vars(baconlogic.BaconClassifier) if not name.startswith(("_", "set_"))]
     assert sorted(public) == [
-        "decision_function", "fit", "predict", "predict_proba", "save", "truth", "with_leaves",
+        "decision_function", "fit", "predict", "predict_proba", "save", "truth", "with_leaves", "with_threshold",
     ]  # fmt: skip
     assert len(baconlogic.BaconClassifier().get_params(deep=False)) < 20
     public = [name for name in vars(baconlogic.Tree) if not name.startswith("_")]
@@ -209,7 +380,7 @@ def test_public_names():
     public = [name for name in vars(baconlogic.Decision) if not name.startswith("_")]
     assert sorted(public) == [
         "choose", "classes", "decision_function", "features", "from_dict", "links", "predict", "predict_proba",
-        "provenance", "save", "threshold", "to_dict", "tree", "trees", "truth",
+        "provenance", "save", "threshold", "to_dict", "tree", "trees", "truth", "turns_at",
     ]  # fmt: skip
 
 
@@ -231,6 +402,17 @@ assert load({str(tmp_path / "model.json")!r}) == tree
 str(tree)
 tree.bounds({{"a": [np.nan], "b": [1.0]}})
 assert tree.evaluate({{"a": np.zeros(10), "b": np.ones(10)}}).shape == (10,)
+from baconlogic import edit, explain
+case, rows = {{"a": 1.0, "b": 0.5}}, {{"a": np.linspace(-5, 5, 20), "b": np.linspace(0, 1, 20)}}
+for ask in explain.trace, explain.reasons, explain.counterfactual, explain.unknown:
+    str(ask(tree, case))
+labels = tree.evaluate(rows) > 0.5
+for ask in explain.attribution, explain.pruning_curve:
+    str(ask(tree, rows, labels))
+str(explain.describe(tree)) + str(explain.compare(tree, edit.simplify(tree), rows))
+log = edit.EditLog(tree, rows, labels)
+log.apply("snap")
+log.apply("prune", 2)
 features = [Feature("a", "number"), Feature("b", "number")]
 for classes, trees in (("no", "yes"), [tree]), ((1, 2, 3), [tree, Tree("b"), tree]), (("only",), []):
     decision = Decision(trees, [Link(9.0, 0.4)] * len(trees), classes, features, {{"rows": 10}})

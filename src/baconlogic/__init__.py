@@ -13,8 +13,12 @@ The reading map, from the bottom up:
     notation, drawing       a tree as text: one line to type, a picture to read
     files       a tree or a decision as JSON
     kernel      loss and gradient, compiled; needs numba, which a tree itself does not
-    search      ways to find a tree: Growth, Peel, Sinkhorn
+    search      ways to find a tree: Growth, Additive, Peel, Sinkhorn
     classifier  BaconClassifier: learning, the scikit-learn way
+    thresholds  where a decision should turn: screening, diagnosis, treatment planning, costs
+    explain     questions to a tree: what matters, why this case, what would change it
+    edit        tree -> tree: prune, simplify, regroup, set, refit; EditLog
+    plot        pictures; needs matplotlib
     datasets    tables for experiments
 """
 
@@ -28,7 +32,7 @@ from baconlogic.notation import FormulaError
 from baconlogic.tree import Gate, Leaf, Not, Tree
 
 if TYPE_CHECKING:
-    from baconlogic import datasets, search
+    from baconlogic import datasets, edit, explain, plot, search, thresholds
     from baconlogic.classifier import BaconClassifier
 
 __version__ = "0.1.0"
@@ -43,9 +47,13 @@ __all__ = [
     "Tree",
     "criteria",
     "datasets",
+    "edit",
+    "explain",
     "gcd",
     "load",
+    "plot",
     "search",
+    "thresholds",
 ]
 
 
@@ -53,6 +61,6 @@ def __getattr__(name: str) -> Any:
     """Bring in what learns only when it is asked for: a tree needs numpy alone."""
     if name == "BaconClassifier":
         return import_module("baconlogic.classifier").BaconClassifier
-    if name in ("datasets", "search"):
+    if name in ("datasets", "edit", "explain", "plot", "search", "thresholds"):
         return import_module(f"baconlogic.{name}")
     raise AttributeError(f"module 'baconlogic' has no attribute {name!r}")

@@ -17,7 +17,7 @@ from baconlogic.checking import check_text
 from baconlogic.criteria import Criterion, Given
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _CODES = "|".join(re.escape(code) for code in gcd.LEVELS)
 _FORMULA = re.compile(rf"^\s*not\s|^\s*(\w+\s+)?({_CODES}|[-+]?[\d.]+)\s*\(|\[.*\b(at|half|if|other|missing)\b.*\]\s*$")
@@ -195,6 +195,14 @@ def flatten(root: Node) -> list[tuple[Node, tuple[int, ...]]]:
         del loose[first:]
         loose.append(position)
     return order
+
+
+def mapped(root: Node, change: Callable[[Node], Node]) -> Node:
+    """Return the tree with every node changed, from the leaves up."""
+    made: list[Node] = []
+    for node, below in flatten(root):
+        made.append(change(node.with_children(tuple(made[i] for i in below)) if below else node))
+    return made[-1]
 
 
 def walk(root: Node) -> Iterator[tuple[Path, Node]]:

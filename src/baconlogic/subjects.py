@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic import evaluation
 from baconlogic.answering import Label, Link
 from baconlogic.checking import check_finite
 from baconlogic.columns import Columns
@@ -57,7 +58,7 @@ class Subject:
 
     def truths(self, table: Columns) -> Floats:
         """Return the truth of each row."""
-        return self.tree.evaluate({name: _column(table, leaves) for name, leaves in self._leaves(table).items()})
+        return evaluation.truths(self.tree.root, table)
 
     def case(self, row: Any, columns: Sequence[str] | None = None, *, partial: bool = False) -> dict[str, Any]:
         """Return the values of one row for the features of the tree: None where missing.

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
     Keys = tuple[Floats, ...]
 
+__all__ = ["SCENARIOS", "Scenario", "ScenarioRow", "ScenarioTable", "at_least", "costs", "scenarios"]
+
 SETTLED = 0.01  # in-sample log-loss below which a rule explains every row, so that none need be held out
 
 

@@ -3,6 +3,7 @@
     remove, prune, simplify     less: a part, leaves, gates that say the same
     snap, set_andness, reweight, negate, set_criterion, rename      another parameter
     add, regroup                another structure
+    refit, refit_decision       keep what an expert fixed, learn the rest from labelled rows
     change                      what an edit changes: truths, decisions, accuracy
     EditLog                     edits with their reasons, to undo, replay and keep
 
@@ -14,6 +15,7 @@ from baconlogic.edit.grouping import regroup
 from baconlogic.edit.log import EditLog, Entry
 from baconlogic.edit.parameters import negate, rename, reweight, set_andness, set_criterion, snap
 from baconlogic.edit.pruning import best_order, bottom_order, prune
+from baconlogic.edit.refitting import refit, refit_decision
 from baconlogic.edit.removing import remove
 from baconlogic.edit.simplifying import simplify
 from baconlogic.edit.structure import add
@@ -28,6 +30,8 @@ __all__ = [
     "change",
     "negate",
     "prune",
+    "refit",
+    "refit_decision",
     "regroup",
     "remove",
     "rename",

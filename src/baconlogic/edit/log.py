@@ -15,6 +15,7 @@ from baconlogic.edit.changes import Change, asking, change_of
 from baconlogic.edit.grouping import regroup
 from baconlogic.edit.parameters import negate, rename, reweight, set_andness, set_criterion, snap
 from baconlogic.edit.pruning import prune
+from baconlogic.edit.refitting import refit
 from baconlogic.edit.removing import remove
 from baconlogic.edit.simplifying import simplify
 from baconlogic.edit.structure import add
@@ -28,6 +29,7 @@ OPERATIONS: dict[str, Callable[..., Tree]] = {
     "add": add,
     "negate": negate,
     "prune": prune,
+    "refit": refit,
     "regroup": regroup,
     "remove": remove,
     "rename": rename,

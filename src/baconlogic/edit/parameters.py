@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from baconlogic import notation
 from baconlogic.criteria import Criterion, Ramp, Sigmoid
 from baconlogic.edit.mirroring import negated
-from baconlogic.nodes import Gate, Leaf, Node, Not, flatten
+from baconlogic.nodes import Gate, Leaf, Node, Not, mapped
 from baconlogic.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from baconlogic.nodes import Path
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def snap(tree: Tree) -> Tree:
     """Return the tree with every andness at the nearest of the 23 named levels."""
-    return Tree(_each(tree.root, lambda node: _snapped(node) if isinstance(node, Gate) else node))
+    return Tree(mapped(tree.root, lambda node: _snapped(node) if isinstance(node, Gate) else node))
 
 
 def set_andness(tree: Tree, what: What, andness: float | str) -> Tree:
@@ -161,12 +161,4 @@ def _with_columns(tree: Tree, names: Mapping[Any, str]) -> Tree:
             Leaf(names.get(node.feature, node.feature), node.criterion, node.name) if isinstance(node, Leaf) else node
         )
 
-    return Tree(_each(tree.root, renamed))
-
-
-def _each(root: Node, edit: Callable[[Node], Node]) -> Node:
-    """Return the tree with every node edited, from the leaves up."""
-    made: list[Node] = []
-    for node, below in flatten(root):
-        made.append(edit(node.with_children(tuple(made[i] for i in below)) if below else node))
-    return made[-1]
+    return Tree(mapped(tree.root, renamed))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic import evaluation
-from baconlogic.edit.recombining import Truths, combined
+from baconlogic.edit.recombining import Truths, combined, leaf_truths
 from baconlogic.edit.removing import without, without_leaves
 from baconlogic.nodes import Gate, Leaf, Node, flatten
 from baconlogic.subjects import Subject, subject
@@ -81,9 +81,8 @@ def best_order(asked: Subject, table: Columns, positive: Bools) -> Iterator[tupl
     the whole tree.
     """
     root = asked.tree.root
-    found = evaluation.truths(root, table, every_node=True)
-    known = {node: truth for (node, _), truth in zip(flatten(root), found, strict=True) if isinstance(node, Leaf)}
-    whole = found[-1]
+    known = leaf_truths(root, table)
+    whole = Truths(root, known).of[-1]
     for _ in range(_count(asked.tree) - 1):
         truths = Truths(root, known)
         tried = [

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baconlogic import gcd
+from baconlogic import evaluation, gcd
 from baconlogic.nodes import Gate, Leaf, Node, Not, flatten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from baconlogic.columns import Columns
 
     Floats = NDArray[np.float64]
 
@@ -67,6 +69,13 @@ class Truths:
         if above is None:
             raise ValueError("this is the only leaf; a tree needs at least one")
         return above, self.order[above][1].index(position)
+
+
+def leaf_truths(root: Node, table: Columns) -> dict[Leaf, Floats]:
+    """Return what each leaf of a tree says of some rows."""
+    order = flatten(root)
+    found = evaluation.truths(root, table, every_node=True)
+    return {node: truth for (node, _), truth in zip(order, found, strict=True) if isinstance(node, Leaf)}
 
 
 def combined(node: Node, inputs: list[Floats]) -> Floats:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.explain.absence import Recombined
+from baconlogic.edit.recombining import Truths, leaf_truths
+from baconlogic.edit.removing import without_leaves
 from baconlogic.explain.roles import LeafRole, by_feature, in_words, leaf_roles
 from baconlogic.results import Listing, Result
 from baconlogic.subjects import Subject, subject
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from baconlogic.nodes import Leaf
+
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
+    LeafTruths = dict[Leaf, Floats]
 
 RARE = 0.01  # the share of rows at each end of a feature's values that is left out: one outlier must not decide
 MOST_VALUES = 21  # of a feature with several leaves to be tried in each row
@@ -95,23 +99,25 @@ def attribution(
     if not table.rows:
         raise ValueError("attribution needs at least one row, got none")
     known = None if y is None else asked.positive(y, table.rows)
-    tree = Recombined(asked.tree, table)
-    found = [_impact(leaves, asked, tree, known) for leaves in by_feature(leaf_roles(asked.tree)).values()]
+    truths = leaf_truths(asked.tree.root, table)
+    whole = Truths(asked.tree.root, truths).of[-1]
+    found = [_impact(leaves, asked, truths, whole, known) for leaves in by_feature(leaf_roles(asked.tree)).values()]
     found.sort(key=lambda row: (-row.decisive, -(row.changed or 0.0), -(row.moved or 0.0), -row.weight))
     used = set(asked.tree.features)
     unused = tuple(str(name) for name in table.names if name not in used)
-    right = None if known is None else float(np.mean(asked.decides(tree.whole) == known))
+    right = None if known is None else float(np.mean(asked.decides(whole) == known))
     return Attribution(tuple(found), unused, table.rows, right)
 
 
-def _impact(leaves: list[LeafRole], asked: Subject, tree: Recombined, known: Bools | None) -> FeatureImpact:
-    places = [each.position for each in leaves]
-    truths, decided = tree.whole, asked.decides(tree.whole)
-    without = tree.without(places)
+def _impact(
+    leaves: list[LeafRole], asked: Subject, truths: LeafTruths, whole: Floats, known: Bools | None
+) -> FeatureImpact:
+    decided = asked.decides(whole)
     changed = moved = drop = None
-    if without is not None:
+    if len(asked.tree.features) > 1:
+        without = Truths(without_leaves(asked.tree.root, {each.position for each in leaves}), truths).of[-1]
         otherwise = asked.decides(without)
-        changed, moved = float(np.mean(otherwise != decided)), float(np.mean(np.abs(without - truths)))
+        changed, moved = float(np.mean(otherwise != decided)), float(np.mean(np.abs(without - whole)))
         drop = None if known is None else float(np.mean(decided == known) - np.mean(otherwise == known))
     roles = dict.fromkeys(each.own for each in leaves)
     certain = dict.fromkeys(each.for_the_whole for each in leaves if each.for_the_whole)
@@ -120,21 +126,22 @@ def _impact(leaves: list[LeafRole], asked: Subject, tree: Recombined, known: Boo
         sum(each.weight for each in leaves),
         " and ".join(roles),
         " and ".join(certain),
-        _decisive(places, asked, tree),
+        _decisive([each.leaf for each in leaves], asked, truths),
         changed,
         moved,
         drop,
     )
 
 
-def _decisive(places: list[int], asked: Subject, tree: Recombined) -> float:
+def _decisive(leaves: list[Leaf], asked: Subject, truths: LeafTruths) -> float:
     """Return the share of rows in which the decision depends on the value of a feature."""
-    seen = np.stack([tree.truths[place] for place in places], axis=1)
-    tried = np.linspace(RARE, 1.0 - RARE, 2 if len(places) == 1 else MOST_VALUES) * (len(seen) - 1)
+    seen = np.stack([truths[leaf] for leaf in leaves], axis=1)
+    tried = np.linspace(RARE, 1.0 - RARE, 2 if len(leaves) == 1 else MOST_VALUES) * (len(seen) - 1)
     values = np.unique(seen[np.lexsort(seen.T)][np.rint(tried).astype(int)], axis=0)
     yes = no = np.zeros(len(seen), dtype=bool)
     for value in values:
-        said = asked.decides(tree.with_truths({p: np.full(len(seen), t) for p, t in zip(places, value, strict=True)}))
+        others = {leaf: np.full(len(seen), truth) for leaf, truth in zip(leaves, value, strict=True)}
+        said = asked.decides(Truths(asked.tree.root, {**truths, **others}).of[-1])
         yes, no = yes | said, no | ~said
     return float(np.mean(yes & no))
 

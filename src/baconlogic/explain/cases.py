@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic.criteria import Given, Numeric, Table
-from baconlogic.nodes import Leaf, Node, flatten
+from baconlogic.nodes import Leaf, flatten, mapped
 from baconlogic.tree import Tree
 from baconlogic.wording import degree, listed, number
 
@@ -29,10 +29,7 @@ def leaves_by_feature(tree: Tree) -> dict[str, list[Leaf]]:
 
 def with_leaves(tree: Tree, change: Callable[[Leaf], Leaf]) -> Tree:
     """Return the tree with every leaf changed."""
-    made: list[Node] = []
-    for node, below in flatten(tree.root):
-        made.append(change(node) if isinstance(node, Leaf) else node.with_children(tuple(made[i] for i in below)))
-    return Tree(made[-1])
+    return Tree(mapped(tree.root, lambda node: change(node) if isinstance(node, Leaf) else node))
 
 
 def constant(leaf: Leaf, truth: float) -> Leaf:

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.explain.absence import Recombined
-from baconlogic.explain.roles import LeafRole, leaf_roles
+from baconlogic.edit.pruning import best_order, bottom_order
+from baconlogic.edit.recombining import Truths, leaf_truths
+from baconlogic.nodes import Leaf
 from baconlogic.results import Listing, Result
 from baconlogic.subjects import subject
 from baconlogic.wording import aligned, listed, one_line, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
+    from numpy.typing import ArrayLike
 
 ORDERS = ("bottom", "best")
 ROUNDING = 1e-12  # accuracies that differ by less are equal
@@ -33,7 +32,7 @@ class PruningStep(Result):
     removed: str  # the feature of the leaf taken away in this step; "" for the whole tree
     accuracy: float
     changed: float  # share of decisions that differ from the whole tree's
-    kept: tuple[str, ...]  # the features of the leaves that are left, heaviest first
+    kept: tuple[str, ...]  # the features that are left, heaviest first
 
 
 @dataclass(frozen=True)
@@ -98,48 +97,21 @@ def pruning_curve(
     table = asked.table(X, columns)
     if not table.rows:
         raise ValueError("a pruning curve needs at least one row, got none")
-    known, roles = asked.positive(y, table.rows), leaf_roles(asked.tree)
-    heaviest = sorted(roles, key=lambda role: -role.weight)
-    features = {role.position: role.leaf.feature for role in heaviest}
-    whole = Recombined(asked.tree, table).whole
-    decided = asked.decides(whole)
-
-    def accuracy(truths: Floats) -> float:
-        return float(np.mean(asked.decides(truths) == known))
-
+    known = asked.positive(y, table.rows)
+    truths = leaf_truths(asked.tree.root, table)
+    whole = asked.decides(Truths(asked.tree.root, truths).of[-1])
+    orders = {
+        "bottom": bottom_order(asked.tree),
+        "best": ((leaf, tree) for leaf, tree, _ in best_order(asked, table, known)),
+    }
     steps: list[PruningStep] = []
     for order in ORDERS:
-        tree = Recombined(asked.tree, table)
-        leaves = bottom_order(roles) if order == "bottom" else best_order(roles, tree, accuracy)
-        steps.append(PruningStep(order, len(features), "", accuracy(whole), 0.0, tuple(features.values())))
-        for leaf in leaves:
-            tree.take_away(leaf)
-            changed = float(np.mean(asked.decides(tree.whole) != decided))
-            kept = tuple(feature for position, feature in features.items() if position in tree.leaves)
-            steps.append(PruningStep(order, len(kept), features[leaf], accuracy(tree.whole), changed, kept))
+        for removed, tree in [("", asked.tree), *((leaf.feature, tree) for leaf, tree in orders[order])]:
+            decided = asked.decides(Truths(tree.root, truths).of[-1])
+            leaves = sum(isinstance(node, Leaf) for _, node in tree.walk())
+            right, changed = float(np.mean(decided == known)), float(np.mean(decided != whole))
+            steps.append(PruningStep(order, leaves, removed, right, changed, tree.features))
     return PruningCurve(tuple(steps))
-
-
-def bottom_order(roles: list[LeafRole]) -> Iterator[int]:
-    """Give leaves, all but one, deepest first; of equally deep ones the lightest first."""
-    ranked = sorted(roles, key=lambda role: (-role.depth, role.weight))
-    yield from (role.position for role in ranked[:-1])
-
-
-def best_order(roles: list[LeafRole], tree: Recombined, accuracy: Callable[[Floats], float]) -> Iterator[int]:
-    """Give leaves, all but one, each the one without which what is left of `tree` is most accurate.
-
-    Of equally good ones it is that which leaves truth nearest to the whole tree's, then the deepest.
-    """
-    ranked = [*bottom_order(roles), max(roles, key=lambda role: (-role.depth, role.weight)).position]
-    whole = tree.whole
-    while len(tree.leaves) > 1:
-        tried: dict[int, tuple[float, float]] = {}
-        for leaf in (each for each in ranked if each in tree.leaves):
-            truths = tree.without([leaf])
-            assert truths is not None  # noqa: S101
-            tried[leaf] = -accuracy(truths), float(np.mean(np.abs(truths - whole)))
-        yield min(tried, key=tried.__getitem__)
 
 
 def _exact(share: float) -> str:
