@@ -355,3 +355,15 @@ def test_a_decision_may_turn_elsewhere_and_its_probabilities_stay():
 def test_only_two_classes_turn_and_only_at_a_number(decision, turns_at):
     with pytest.raises(ValueError, match="turn"):
         dataclasses.replace(decision, turns_at=turns_at)
+
+
+def test_an_edited_tree_takes_the_place_of_the_learned_one():
+    edited = BOTH.with_tree(Tree("a"))
+    assert edited.tree == Tree("a")
+    assert (edited.threshold, edited.classes) == (BOTH.threshold, BOTH.classes)
+    assert edited.provenance["trees"] == [{"edited": True}]
+    other = MANY.with_tree(Tree("c"), label=2)
+    assert other.trees == (*MANY.trees[:2], Tree("c"))
+    for decision, label in (MANY, None), (MANY, 7), (BOTH, "benign"), (ONLY, None):
+        with pytest.raises(ValueError, match="there is no tree for"):
+            decision.with_tree(Tree("a"), label)

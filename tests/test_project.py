@@ -380,7 +380,7 @@ def test_public_names():
     public = [name for name in vars(baconlogic.Decision) if not name.startswith("_")]
     assert sorted(public) == [
         "choose", "classes", "decision_function", "features", "from_dict", "links", "predict", "predict_proba",
-        "provenance", "save", "threshold", "to_dict", "tree", "trees", "truth", "turns_at",
+        "provenance", "save", "threshold", "to_dict", "tree", "trees", "truth", "turns_at", "with_tree",
     ]  # fmt: skip
 
 

@@ -105,6 +105,22 @@ class Decision:
             n = len(self.trees)
             raise AttributeError(f"this decision has {n} trees, so no single {what}; its {many} are in `{many}`")
 
+    def with_tree(self, tree: Tree, label: Any = None) -> Self:
+        """Return the decision with another tree, e.g. an edited one, in the place of its own, or of that of `label`.
+
+        Threshold and link to probability stay; what was measured of the tree before is no longer said.
+        """
+        place = 0 if len(self.trees) == 1 else self.classes.index(label) if label in self.classes else -1
+        if place < 0 or (len(self.trees) == 1 and label not in (None, self.classes[1])):
+            raise ValueError(
+                f"there is no tree for {label!r}; give label=, one of {_some(self.classes[-len(self.trees) :])}"
+            )
+        trees = (*self.trees[:place], tree, *self.trees[place + 1 :])
+        told = self.provenance.get("trees")
+        said = list(told) if isinstance(told, list) and len(told) == len(trees) else [{} for _ in trees]
+        said[place] = {"edited": True}
+        return replace(self, trees=trees, provenance={**self.provenance, "trees": said})
+
     def truth(self, X: Any, *, n_jobs: int = 1) -> Floats:
         """Return the degree of truth of each row: (rows,) of the one tree, else (rows, trees)."""
         return self._each(self._table(X), n_jobs)

@@ -78,11 +78,11 @@ def refit(
 
     `free` is "all", "weights", "andness" or "criteria"; or a part of the tree, given by path, name or feature, in which
     everything is free; or a list of such; or a mapping of parts to words. `fixed` says, in the same form, what is not
-    free. The link to probability is learned along; a `threshold` that is given is kept. `penalty` is how many cases a
-    usual change must convince; 0 lets the data speak alone.
+    free. The decision turns where it did: at `threshold`, at the model's own, or at 0.5 of a tree alone. `penalty` is
+    how many cases a usual change must convince; 0 lets the data speak alone.
     """
     return learn(subject(model, threshold, label), X, y, free=free, fixed=fixed, sample_weight=sample_weight,
-                 penalty=penalty, hold=threshold is not None, columns=columns).tree  # fmt: skip
+                 penalty=penalty, hold=True, columns=columns).tree  # fmt: skip
 
 
 def refit_decision(
@@ -99,6 +99,7 @@ def refit_decision(
 ) -> Decision:
     """Return the decision with its trees refitted (see `refit`), or that of `label` alone, and their links with them.
 
+    It turns at probability 0.5 again: a threshold that was chosen for the truths of before means nothing now.
     Probabilities are those of the rows it was refitted to, which it has seen: on others they are less sure than said.
     """
     decision = getattr(model, "decision_", model)
@@ -115,8 +116,8 @@ def refit_decision(
         trees[place], links[place] = found.tree, found.link
         story = {"log_loss_before": found.loss_before, "log_loss_after": found.loss_after, "penalty": float(penalty)}
         said[place] = {**said[place], "held_out_log_loss": None, "held_out_accuracy": None, "refit": story}
-    provenance = {**decision.provenance, "trees": said}
-    return replace(decision, trees=tuple(trees), links=tuple(links), provenance=provenance)
+    provenance = {key: value for key, value in decision.provenance.items() if key != "threshold"} | {"trees": said}
+    return replace(decision, trees=tuple(trees), links=tuple(links), provenance=provenance, turns_at=None)
 
 
 def _told(decision: Decision) -> list[dict[str, Any]]:

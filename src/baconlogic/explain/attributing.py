@@ -65,7 +65,7 @@ class Attribution(Listing):
         if self.accuracy is not None:
             header.append("accuracy lost")
             lines = [[*line, _share(row.accuracy_drop)] for line, row in zip(lines, self.rows, strict=True)]
-        said = [aligned(header, lines), "", _LEGEND]
+        said = [aligned(header, lines, left=2), "", _LEGEND]
         if self.accuracy is not None:
             said.append(f"Accuracy of the whole tree: {percent(self.accuracy)} of {self.cases} cases.")
         if self.unused:
