@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BENCH_PIP := .venv-bench/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint format bench bench-smoke clean
+.PHONY: help demo test lint format page bench bench-smoke clean
 help:
 	@echo "make demo    learn when a tumour is malignant"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy"
+	@echo "make page    run the examples of docs/explain.md and put in what they print (two minutes)"
 	@echo "make bench   measure speed and accuracy against peers (installs them and torch into .venv-bench)"
 	@echo "make clean   remove everything that was made"
 
@@ -40,6 +41,9 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+page: $(VENV)/.test
+	$(BIN)/python docs/run.py docs/explain.md
 
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .

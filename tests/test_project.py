@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -434,6 +435,12 @@ def test_the_readme_examples_print_what_the_readme_says(tmp_path):
     assert [kind for kind, _ in blocks] == ["python", "text"] * 3
     for (_, code), (_, expected) in zip(blocks[::2], blocks[1::2], strict=True):
         assert run_python("-c", code, cwd=tmp_path) == expected
+
+
+def test_the_pages_print_what_they_say(tmp_path):
+    docs = Path(shutil.copytree(ROOT / "docs", tmp_path / "docs"))
+    for page in docs.glob("*.md"):
+        run_python(str(docs / "run.py"), "--check", str(page))
 
 
 def test_the_demo_ranks_the_four_offers():

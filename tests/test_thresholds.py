@@ -192,3 +192,16 @@ def test_breast_cancer_screening_finds_all_and_treatment_is_always_right():
     assert treatment.precision == 1.0
     assert diagnosis.accuracy > 0.965
     assert table.rows[0].recall > 0.98
+
+
+def test_breast_cancer_in_sample_beats_the_three_lines_of_the_paper():
+    data = datasets.breast_cancer()
+    clf = BaconClassifier(random_state=0, max_leaves=20).fit(data.X, data.y)
+    clf = clf.with_leaves(max(entry.leaves for entry in clf.path_))
+    screening, diagnosis, treatment = thresholds.scenarios(clf, data.X, data.y, in_sample=True).same_rows
+    assert screening.recall == 1.0
+    assert screening.accuracy > 0.6397
+    assert diagnosis.accuracy > 0.9877
+    assert treatment.precision == 1.0
+    assert treatment.recall > 0.9575
+    assert treatment.accuracy > 0.9842

@@ -23,6 +23,7 @@ from baconlogic.nodes import Leaf, Node
 from baconlogic.results import Result
 from baconlogic.subjects import Subject, subject
 from baconlogic.tree import Tree
+from baconlogic.wording import number
 
 # Every edit that a log can record, by name; each takes a tree first and returns a tree.
 OPERATIONS: dict[str, Callable[..., Tree]] = {
@@ -294,7 +295,7 @@ def _change(said: Mapping[str, Any] | None) -> Change | None:
 def _shown(value: Any) -> str:
     """Write an argument for a protocol."""
     if not isinstance(value, Mapping):
-        return repr(value)
+        return number(value) if isinstance(value, float) else repr(value)
     (kind, content), *_ = value.items()
     if kind == "criterion":
         return f"[{content.removeprefix('x').removeprefix('[').removesuffix(']')}]"
