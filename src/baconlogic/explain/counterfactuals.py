@@ -49,6 +49,9 @@ class Change(Result):
     before_says: str
     after_says: str
 
+    def __str__(self) -> str:
+        return f"{self.feature} from {self.before_says} to {self.after_says}"
+
 
 @dataclass(frozen=True)
 class Counterfactual(Listing):
