@@ -200,6 +200,7 @@ LAYERS = {
         "results",
         "subjects",
         "tree",
+        "wording",
     },
     "explain/__init__": {
         "explain/alternating",
