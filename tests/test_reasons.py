@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from random_cases import completions, random_case
 
-from baconlogic import Gate, Tree
+from baconlogic import Gate, Leaf, Tree
+from baconlogic.criteria import Ramp
 from baconlogic.explain import reasons
 
 
@@ -157,3 +158,10 @@ def test_to_dict_is_plain_data():
     found = reasons(Tree.parse("C(a, b)"), {"a": 0.2, "b": 0.9}, label="grant").to_dict()
     assert found["decision"] == "not grant"
     assert found["contrastive"] == [{"feature": "a", "value": 0.2, "says": "a is 0.2 (20% true)"}]
+
+
+def test_each_fact_is_one_line_whatever_names_hold():
+    tree = Tree(Gate([Leaf("a\nb"), Leaf("c", Ramp.between(0, 9, unit="m\n"), "d\n")], "C"))
+    found = reasons(tree, {"a\nb": 0.9, "c": 8}, label="f\n")
+    assert len(found.sufficient) == 2
+    assert len(str(found).split("\n")) == 2 + 2 + len(found.contrastive)

@@ -4,8 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_cases import random_case
 
-from baconlogic import Decision, Gate, Tree
+from baconlogic import Decision, Gate, Leaf, Tree
 from baconlogic.answering import Feature, Link
+from baconlogic.criteria import Ramp
 from baconlogic.explain.tracing import trace
 
 JOB = Tree.parse(
@@ -119,3 +120,10 @@ def test_to_dict_is_plain_data():
         "high": None,
     }
     assert Tree.parse(found["tree"]) == JOB
+
+
+def test_each_node_is_one_line_whatever_names_units_and_labels_hold():
+    tree = Tree(Gate([Leaf("a\nb", Ramp.between(0, 9, unit="m\n")), Gate(["c", "d\n"], "C", name="e\n")], "C"))
+    text = str(trace(tree, {"a\nb": 1, "c": 0.2, "d\n": 0.3}, label="f\n"))
+    assert len(text.split("\n")) == 1 + 5 + 2
+    assert "a\\nb" in text

@@ -20,7 +20,7 @@ from baconlogic.explain.levers import Lever, check_names, check_steps, levers
 from baconlogic.nodes import Leaf
 from baconlogic.results import Listing, Result
 from baconlogic.subjects import Subject, subject
-from baconlogic.wording import aligned, number
+from baconlogic.wording import aligned, number, one_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -313,5 +313,5 @@ def _said(lever: Lever, value: Any, leaves: Sequence[Leaf]) -> tuple[str, str]:
 
 
 def _table(changes: Sequence[Change]) -> str:
-    lines = [[each.feature, each.before_says, each.after_says, f"{each.size:.3g}"] for each in changes]
+    lines = [[one_line(each.feature), each.before_says, each.after_says, f"{each.size:.3g}"] for each in changes]
     return aligned(["  feature", "from", "to", "change"], [[f"  {line[0]}", *line[1:]] for line in lines])
