@@ -1,6 +1,7 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from random_cases import random_case
 
@@ -177,3 +178,9 @@ def test_a_lever_moves_outward_in_steps_and_stays_in_range():
     lever = Lever("x", 3, scale=2.0, low=1, high=6, step=1.0)
     assert [lever.moved(size) for size in (-9, -0.9, -0.49, 0.5, 1.2, 9)] == [1, 2, 3, 4, 5, 6]
     assert lever.farthest == 1.5
+
+
+@pytest.mark.parametrize("kind", [dict, pd.Series, lambda row: pd.DataFrame([row])])
+def test_a_column_that_the_tree_does_not_use_may_be_immutable(kind):
+    found = counterfactual(Tree.parse("A(a, b)"), kind({"a": 0.2, "b": 0.3, "sex": 1}), immutable=["sex", "a"])
+    assert [row.feature for row in found.rows] == ["b"]

@@ -113,7 +113,7 @@ def counterfactual(
     if table is not None:
         table.require(about.tree.features)
     immutable, steps = [immutable] if isinstance(immutable, str) else list(immutable), check_steps(step)
-    known = list(dict.fromkeys([*values, *about.columns, *(row if isinstance(row, Mapping) else columns or ())]))
+    known = list(dict.fromkeys([*values, *about.columns, *map(str, about.row(row, columns).names)]))
     check_names(immutable, known, "immutable")
     check_names(steps, known, "step")
     found = levers(values, leaves, table, immutable, steps)
