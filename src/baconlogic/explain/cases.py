@@ -93,7 +93,7 @@ def unnamed(leaves: Sequence[Leaf]) -> list[Any]:
     """Return a category that no table on a feature names, where every leaf on it accepts such; else nothing."""
     named = [category for leaf in leaves if isinstance(leaf.criterion, Table) for category, _ in leaf.criterion.truths]
     other = unlisted(named)
-    return [other] if all(truth_of(leaf, other) is not None for leaf in leaves) else []
+    return [other] if named and all(truth_of(leaf, other) is not None for leaf in leaves) else []
 
 
 def answer(label: Any) -> str:
@@ -102,13 +102,15 @@ def answer(label: Any) -> str:
 
 
 def raw(value: Any, leaves: Sequence[Leaf], step: float | None = None) -> str:
-    """Write a raw value with its unit; a number to a hundredth of `step`."""
+    """Write a raw value with its unit; a number to a hundredth of `step`, or in full where that is 0."""
     if value is None:
         return "missing"
     if isinstance(value, str | bool):
         return repr(value)
     units = [leaf.criterion.unit for leaf in leaves if isinstance(leaf.criterion, Numeric) and leaf.criterion.unit]
-    return f"{number(value, step)}{f' {one_line(units[0])}' if units else ''}"
+    text = number(value, step or None)
+    text = repr(value) if step == 0.0 and float(text) != value else text
+    return f"{text}{f' {one_line(units[0])}' if units else ''}"
 
 
 def fact(feature: str, value: Any, leaves: Sequence[Leaf]) -> str:
