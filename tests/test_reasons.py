@@ -117,6 +117,7 @@ def test_a_band_is_seen_whole():
     found = reasons(tree, {"x": 9, "y": 0.9})
     assert names(found.sufficient) == names(found.contrastive) == {"x"}
     assert "x is 9 (large: fully true, small: not true)" in str(found)
+    assert "(1 of 2 values; the other could be anything)" in str(found)
 
 
 def test_nothing_turns_a_decision_that_every_case_gets():

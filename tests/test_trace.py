@@ -142,3 +142,10 @@ def test_a_row_may_come_in_any_shape():
         assert str(trace(tree, row, columns=names)) == said
     with pytest.raises(ValueError, match="two values of the row have the same name"):
         trace(tree, pd.Series([1, 2, 3], index=["a", "b", "b"]))
+
+
+def test_whole_numbers_are_whole_also_beside_text():
+    tree = Tree.parse('A(n[0 at 0, 1 at 9], k[1 if "a", other 0])')
+    row = pd.DataFrame({"n": [4], "k": ["a"]}).iloc[0]
+    for values in (row.to_list(), row.to_numpy(), [4, "a"], [np.int64(4), "a"]):
+        assert isinstance(trace(tree, values, columns=["n", "k"]).steps[1].value, int)

@@ -3,6 +3,7 @@ import pytest
 from random_cases import completions, random_case
 
 from baconlogic import Gate, Tree
+from baconlogic.explain import cases
 from baconlogic.explain.asking import MOST_VALUES, unknown
 
 TREE = Tree.parse("A(big[0 at 0, 1 at 10]: 0.6, small: 0.1, known: 0.3)")
@@ -118,3 +119,12 @@ def test_it_says_when_the_answer_without_the_value_is_another_than_with_any_valu
     assert found.decision is True
     assert found.now is False
     assert "As missing values are taken now, the answer would be no (truth 0.25)." in str(found)
+
+
+def test_of_a_large_table_only_the_values_that_are_tried_are_looked_at(monkeypatch):
+    asked = []
+    truth_of = cases.truth_of
+    monkeypatch.setattr(cases, "truth_of", lambda leaf, value: asked.append(value) or truth_of(leaf, value))
+    X = {name: np.linspace(0, 1, 10_000) for name in TREE.features}
+    unknown(TREE, {"known": 0.4}, X=X)
+    assert 0 < len(asked) <= 2 * MOST_VALUES

@@ -127,11 +127,12 @@ def _plausible(name: str, leaves: Sequence[Leaf], table: Columns | None) -> list
     if table is not None and name in table.names:
         column = table.categories(name) if all(leaf.criterion.categorical for leaf in leaves) else table.numbers(name)
         seen = [value for value in column.tolist() if value is not None and value == value]
-        seen = [value for value in seen if all(cases.truth_of(leaf, value) is not None for leaf in leaves)]
         seen.sort(key=str if discrete else None)
-        if seen:
-            places = np.linspace(0, len(seen) - 1, min(len(seen), MOST_VALUES)).round().astype(int)
-            return [seen[place] for place in places]
+        places = np.linspace(0, len(seen) - 1, min(len(seen), MOST_VALUES)).round().astype(int)
+        tried = [seen[place] for place in places]
+        tried = [value for value in tried if all(cases.truth_of(leaf, value) is not None for leaf in leaves)]
+        if tried:
+            return tried
     if discrete:
         return cases.categories(leaves) + cases.unnamed(leaves)
     return [value for leaf in leaves for truth in DEGREES for value in _values_at(leaf, truth)]
