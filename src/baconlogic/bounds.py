@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from baconlogic import gcd
-from baconlogic.criteria import Criterion, Numeric, Table
+from baconlogic.criteria import Criterion, Numeric, Table, unlisted
 from baconlogic.evaluation import raw_columns
 from baconlogic.nodes import Gate, Leaf, Node, Not, flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -306,10 +306,3 @@ def _pieces(criteria: list[Criterion], key: Key, interval: RawEnds, *, coarse: b
         return [(start, end)]
     edges = [start, *sorted(bend for bend in bends if start < bend < end), end]
     return [(low, low), (high, high), *pairwise(edges)]
-
-
-def unlisted(listed: Iterable[Any]) -> Any:
-    """Return what stands for any category that no table lists, of the same kind as those they do."""
-    known = list(listed)
-    text = any(isinstance(category, str) for category in known)
-    return "".join(map(str, known)) + "." if text else sum(abs(category) for category in known) + 1

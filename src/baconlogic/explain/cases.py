@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.bounds import unlisted
-from baconlogic.criteria import Given, Numeric, Table
+from baconlogic.criteria import Given, Numeric, Table, unlisted
 from baconlogic.nodes import Leaf, flatten, mapped
 from baconlogic.tree import Tree
 from baconlogic.wording import degree, listed, number, one_line
@@ -99,6 +98,11 @@ def unnamed(leaves: Sequence[Leaf]) -> list[Any]:
 def answer(label: Any) -> str:
     """Say a label; a tree alone answers yes or no."""
     return {True: "yes", False: "no"}[label] if isinstance(label, bool) else one_line(str(label))
+
+
+def together(features: Iterable[str]) -> str:
+    """Write features as a list."""
+    return listed([one_line(name) for name in features], "and")
 
 
 def raw(value: Any, leaves: Sequence[Leaf], step: float | None = None) -> str:

@@ -18,7 +18,6 @@ import numpy as np
 from baconlogic.checking import check_finite
 from baconlogic.criteria import Given, Numeric, Ramp, Sigmoid
 from baconlogic.explain import cases
-from baconlogic.wording import listed, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -140,11 +139,7 @@ def limits(
         (flags, "is 0 or 1", "are 0 or 1"),
         (named, "is a category that the tree names", "are categories that the tree names"),
     ]
-    told = [
-        f"{listed([one_line(name) for name in names], 'and')} {one if len(names) == 1 else several}"
-        for names, one, several in said
-        if names
-    ]
+    told = [f"{cases.together(names)} {one if len(names) == 1 else several}" for names, one, several in said if names]
     return (*told, *(["values stay within the range seen in X"] if seen else []))
 
 
