@@ -149,3 +149,10 @@ def test_what_cannot_be_asked_is_said():
         attribution(tree, {"a": [0.1]})
     with pytest.raises(ValueError, match="one label for each of 1 rows"):
         attribution(tree, {"a": [0.1], "b": [0.2]}, [True, False])
+
+
+def test_a_feature_mandatory_for_one_part_and_desired_in_another_is_not_called_mandatory():
+    tree = Tree.parse("A(C(a[0 at 0, 1 at 1], b), SC(a[0 at 0, 1 at 2], c))")
+    found = attribution(tree, {"a": [0, 1, 2.0], "b": [0, 1, 1], "c": [1, 0, 1]})
+    assert found.rows[0].whole == ""
+    assert "mandatory and desired within a part" in str(found)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import trees
 
-from baconlogic import Tree
+from baconlogic import Gate, Tree
 from baconlogic.decision import Decision, Feature, Link
 from baconlogic.explain.comparing import compare
 
@@ -84,7 +84,9 @@ def test_trees_that_share_nothing():
 
 def test_only_the_gates_differ():
     text = str(compare(Tree.parse("HC(a, SC(b, c))"), Tree.parse("HC(a, SC-(b, c))")))
-    assert text.endswith("Used alike: a, b, c.\nThey differ in the order or the exact numbers of their gates only.")
+    assert text.endswith(
+        "Used alike: a, b, c.\nThey differ in the names, the order or the exact numbers of their gates only."
+    )
 
 
 def test_decisions_are_compared_row_by_row():
@@ -117,3 +119,8 @@ def test_what_cannot_be_asked_is_said():
         compare(Tree("a"), Tree("b"), {"a": [], "b": []})
     with pytest.raises(TypeError, match="expected a Tree, a Decision or a fitted classifier, got int"):
         compare(Tree("a"), 3)
+
+
+def test_trees_that_differ_in_a_name_only_are_not_said_to_differ_in_numbers():
+    one, other = (Tree(Gate(["a", "b"], "C", name=name)) for name in ("first", "second"))
+    assert "They differ in the names, the order" in str(compare(one, other))

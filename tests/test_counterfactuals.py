@@ -1,6 +1,7 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from random_cases import random_case
 
@@ -98,7 +99,8 @@ def test_none_exists():
     assert str(found) == (
         "The answer is no: the truth is 0, and it turns at 0.5.\n"
         "No change of a single value would make it yes.\n"
-        "No change of several values together would make it yes either: none exists."
+        "No change of several values together would make it yes either: none exists.\n"
+        "This takes for granted that a stays as it is."
     )
 
 
@@ -177,3 +179,64 @@ def test_a_lever_moves_outward_in_steps_and_stays_in_range():
     lever = Lever("x", 3, scale=2.0, low=1, high=6, step=1.0)
     assert [lever.moved(size) for size in (-9, -0.9, -0.49, 0.5, 1.2, 9)] == [1, 2, 3, 4, 5, 6]
     assert lever.farthest == 1.5
+
+
+@pytest.mark.parametrize("kind", [dict, pd.Series, lambda row: pd.DataFrame([row])])
+def test_a_column_that_the_tree_does_not_use_may_be_immutable(kind):
+    found = counterfactual(Tree.parse("A(a, b)"), kind({"a": 0.2, "b": 0.3, "sex": 1}), immutable=["sex", "a"])
+    assert [row.feature for row in found.rows] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "case", "more", "granted"),
+    [
+        ("x[0 at 0, 1 at 10]", {"x": np.inf}, {}, "x stays as it is"),
+        ("A(x[0 at 0, 1 at 9, missing 0]: 0.9, b: 0.1)", {"x": None, "b": 0}, {}, "x stays missing; b is 0 or 1"),
+        ("x[0 at 0, 1 at 10]", {"x": 1.0}, {"X": {"x": [0, 2.5]}}, "values stay within the range seen in X"),
+        ('k[0.1 if "red", 0.2 if "blue", other 0.9]', {"k": "red"}, {}, "k is a category that the tree names"),
+        ("C(x, not x)", {"x": 0}, {"threshold": 0.1}, "x is 0 or 1"),
+    ],
+)
+def test_none_exists_is_said_with_what_it_takes_for_granted(formula, case, more, granted):
+    found = counterfactual(Tree.parse(formula), case, **more)
+    assert found.joint is found.single is None
+    assert str(found).endswith(f"none exists.\nThis takes for granted that {granted}.")
+
+
+def test_a_category_seen_in_the_table_counts_although_the_tree_does_not_name_it():
+    tree = Tree.parse('k[0.1 if "red", 0.2 if "blue", other 0.9]')
+    assert counterfactual(tree, {"k": "red"}, X={"k": ["red", None, "green"]}).single.after == "green"
+
+
+def test_a_joint_change_is_found_beyond_a_band_that_lies_between_two_steps():
+    band = "HD(C(x[0 at 4.2, 1 at 4.4], x[1 at 4.6, 0 at 4.8]), x[0 at 8, 1 at 10])"
+    tree = Tree.parse(f"C({band}, y[0 at 0, 1 at 10])")
+    found = counterfactual(tree, {"x": 3, "y": 1.0})
+    assert found.single is None
+    assert [(change.feature, change.after) for change in found.joint if change.feature == "x"] == [("x", 10)]
+    assert truth(tree, {"x": 3, "y": 1.0}, found.joint) > 0.5
+
+
+def test_as_many_digits_are_written_as_turn_the_decision():
+    tree = Tree.parse("C(x[0 at 1000, 1 at 1000.0005], x[1 at 1000.001, 0 at 1000.0015])")
+    found = counterfactual(tree, {"x": 1.0}, threshold=0.4)
+    assert tree.evaluate({"x": [float(found.single.after_says)]})[0] > 0.4
+    assert tree.evaluate({"x": [float(found.joint[0].after_says)]})[0] > 0.4
+    found = counterfactual(Tree.parse("x[0 at 0, 1 at 3.6]"), {"x": 0.1234567}, step={"x": 0.8387})
+    assert float(found.single.after_says) == found.single.after == 1.8008567
+
+
+def test_steps_are_counted_in_decimals():
+    found = counterfactual(Tree.parse("x[0 at 0, 1 at 0.6]"), {"x": 0.1}, step={"x": 0.1})
+    assert found.single.after == 0.4  # 0.3 is half true; 0.1 + 0.2 in binary would be a little more
+
+
+def test_a_flat_top_does_not_make_a_single_change_coarse():
+    tree = Tree.parse("0.4966(not a: 0.603, a: 0.3725, 0.0331(not b: 0.5, a: 0.5): 0.0245)")
+    case, tried = {"a": 0.526, "b": 0.2538}, np.linspace(0, 1, 100_001)
+    truths = tree.evaluate({"a": tried, "b": [case["b"]] * len(tried)})
+    threshold = float(np.quantile(truths, 0.3))
+    found = {row.feature: row for row in counterfactual(tree, case, threshold=threshold).rows}
+    yes = truth(tree, case) > threshold
+    nearest = np.abs(tried[(truths > threshold) != yes] - case["a"]).min()
+    assert found["a"].size <= nearest + 1e-6

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from random_cases import completions, random_case
 
-from baconlogic import Gate, Tree
+from baconlogic import Gate, Leaf, Tree
+from baconlogic.criteria import Ramp
 from baconlogic.explain import reasons
 
 
@@ -116,6 +117,7 @@ def test_a_band_is_seen_whole():
     found = reasons(tree, {"x": 9, "y": 0.9})
     assert names(found.sufficient) == names(found.contrastive) == {"x"}
     assert "x is 9 (large: fully true, small: not true)" in str(found)
+    assert "(1 of 2 values; the other could be anything)" in str(found)
 
 
 def test_nothing_turns_a_decision_that_every_case_gets():
@@ -157,3 +159,10 @@ def test_to_dict_is_plain_data():
     found = reasons(Tree.parse("C(a, b)"), {"a": 0.2, "b": 0.9}, label="grant").to_dict()
     assert found["decision"] == "not grant"
     assert found["contrastive"] == [{"feature": "a", "value": 0.2, "says": "a is 0.2 (20% true)"}]
+
+
+def test_each_fact_is_one_line_whatever_names_hold():
+    tree = Tree(Gate([Leaf("a\nb"), Leaf("c", Ramp.between(0, 9, unit="m\n"), "d\n")], "C"))
+    found = reasons(tree, {"a\nb": 0.9, "c": 8}, label="f\n")
+    assert len(found.sufficient) == 2
+    assert len(str(found).split("\n")) == 2 + 2 + len(found.contrastive)

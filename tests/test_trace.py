@@ -1,11 +1,14 @@
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_cases import random_case
 
-from baconlogic import Decision, Gate, Tree
+from baconlogic import Decision, Gate, Leaf, Tree
 from baconlogic.answering import Feature, Link
+from baconlogic.criteria import Ramp
 from baconlogic.explain.tracing import trace
 
 JOB = Tree.parse(
@@ -119,3 +122,30 @@ def test_to_dict_is_plain_data():
         "high": None,
     }
     assert Tree.parse(found["tree"]) == JOB
+
+
+def test_each_node_is_one_line_whatever_names_units_and_labels_hold():
+    tree = Tree(Gate([Leaf("a\nb", Ramp.between(0, 9, unit="m\n")), Gate(["c", "d\n"], "C", name="e\n")], "C"))
+    text = str(trace(tree, {"a\nb": 1, "c": 0.2, "d\n": 0.3}, label="f\n"))
+    assert len(text.split("\n")) == 1 + 5 + 2
+    assert "a\\nb" in text
+
+
+def test_a_row_may_come_in_any_shape():
+    tree, names = Tree.parse("A(a[0 at 0, 1 at 10], b[0 at 0, 1 at 10])"), ["b", "a"]
+    said = str(trace(tree, {"a": 1, "b": 8}))
+    frame = pd.DataFrame({"z": ["p"], "b": [8], "a": [1]}, index=[7])
+    polar = pl.DataFrame({"b": [8], "a": [1]})
+    for row in (frame, frame.iloc[0], frame[names].iloc[0], polar, polar.row(0, named=True), [frame.iloc[0].to_dict()]):
+        assert str(trace(tree, row)) == said
+    for row in (np.array([8, 1]), np.array([[8, 1]]), [8, 1], polar.row(0), pd.Series([8, 1])):
+        assert str(trace(tree, row, columns=names)) == said
+    with pytest.raises(ValueError, match="two values of the row have the same name"):
+        trace(tree, pd.Series([1, 2, 3], index=["a", "b", "b"]))
+
+
+def test_whole_numbers_are_whole_also_beside_text():
+    tree = Tree.parse('A(n[0 at 0, 1 at 9], k[1 if "a", other 0])')
+    row = pd.DataFrame({"n": [4], "k": ["a"]}).iloc[0]
+    for values in (row.to_list(), row.to_numpy(), [4, "a"], [np.int64(4), "a"]):
+        assert isinstance(trace(tree, values, columns=["n", "k"]).steps[1].value, int)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from random_cases import completions, random_case
 
-from baconlogic import Tree
+from baconlogic import Gate, Tree
+from baconlogic.explain import cases
 from baconlogic.explain.asking import MOST_VALUES, unknown
 
 TREE = Tree.parse("A(big[0 at 0, 1 at 10]: 0.6, small: 0.1, known: 0.3)")
@@ -96,3 +97,34 @@ def test_to_frame_and_to_dict():
     found = unknown(TREE, {"known": 0.4})
     assert found.to_frame().columns.tolist() == ["feature", "settles", "width"]
     assert found.to_dict()["rows"][0]["feature"] == "big"
+
+
+def test_each_missing_value_is_one_line_whatever_its_name_holds():
+    found = unknown(Tree(Gate(["a\nb", "c\n"], 0.5)), {})
+    assert len(str(found).split("\n")) == 2 + 3
+    assert "\n" not in str(unknown(Tree(Gate(["a\nb", "c\n"], "C")), {"c\n": 0}))
+
+
+def test_categories_that_a_table_does_not_name_are_tried_too():
+    found = unknown(Tree.parse('A(k[1 if "red", other 0.4]: 0.6, b: 0.4)'), {})
+    assert {row.feature: row.settles for row in found.rows}["k"] == 0.5  # red settles it, another colour does not
+    found = unknown(Tree.parse("A(k[1 if 1, 0.9 if 2, other 0.4]: 0.6, b: 0.4)"), {})
+    assert {row.feature: row.settles for row in found.rows}["k"] == pytest.approx(2 / 3)
+
+
+def test_it_says_when_the_answer_without_the_value_is_another_than_with_any_value():
+    tree = Tree.parse("A(a[0.8 at 0, 1 at 9, missing 0], b)")
+    found = unknown(tree, {"b": 0.5})
+    assert found.stands
+    assert found.decision is True
+    assert found.now is False
+    assert "As missing values are taken now, the answer would be no (truth 0.25)." in str(found)
+
+
+def test_of_a_large_table_only_the_values_that_are_tried_are_looked_at(monkeypatch):
+    asked = []
+    truth_of = cases.truth_of
+    monkeypatch.setattr(cases, "truth_of", lambda leaf, value: asked.append(value) or truth_of(leaf, value))
+    X = {name: np.linspace(0, 1, 10_000) for name in TREE.features}
+    unknown(TREE, {"known": 0.4}, X=X)
+    assert 0 < len(asked) <= 2 * MOST_VALUES

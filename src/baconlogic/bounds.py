@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from baconlogic import gcd
-from baconlogic.criteria import Criterion, Numeric, Table
+from baconlogic.criteria import Criterion, Numeric, Table, unlisted
 from baconlogic.evaluation import raw_columns
 from baconlogic.nodes import Gate, Leaf, Node, Not, flatten
 
@@ -293,10 +293,9 @@ def _pieces(criteria: list[Criterion], key: Key, interval: RawEnds, *, coarse: b
     if key[1]:
         tables = [c for c in criteria if isinstance(c, Table)]
         listed: dict[Any, None] = dict.fromkeys(category for c in tables for category, _ in c.truths)
-        text = any(isinstance(category, str) for category in listed)
-        # stands for any category that no table names, and is of the same kind as those they do
-        unlisted: Any = "".join(map(str, listed)) + "." if text else sum(abs(category) for category in listed) + 1
-        allowed = [v for v in (*listed, unlisted) if all(c.other is not None or v in dict(c.truths) for c in tables)]
+        allowed = [
+            v for v in (*listed, unlisted(listed)) if all(c.other is not None or v in dict(c.truths) for c in tables)
+        ]
         if not allowed:
             raise ValueError(f"column {key[0]!r} is unknown, but no category is in all the tables that read it")
         return [(category, category) for category in allowed]

@@ -134,7 +134,9 @@ class Columns:
     def whole(self, name: str) -> bool:
         """Whether a column is one of whole numbers, by its type."""
         values = (self._get_objects or self._get)(name)
-        return values.dtype.kind in "iu" or all(type(value) is int for value in values.tolist())
+        return values.dtype.kind in "iu" or all(
+            type(value) is int or isinstance(value, np.integer) for value in values.tolist()
+        )
 
     def categories(self, name: str) -> NDArray[np.object_]:
         """Return a column as Python objects, missing values as None."""

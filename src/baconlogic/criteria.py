@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -410,3 +410,10 @@ class Table(Criterion):
         if self.other is not None:
             said.append(f"{degree(self.other)} for anything else")
         return f"{feature} fits: {', '.join(said)}{self._when_missing()}"
+
+
+def unlisted(listed: Iterable[Any]) -> Any:
+    """Return what stands for any category that no table lists, of the same kind as those they do."""
+    known = list(listed)
+    text = any(isinstance(category, str) for category in known)
+    return "".join(map(str, known)) + "." if text else sum(abs(category) for category in known) + 1

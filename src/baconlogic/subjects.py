@@ -60,6 +60,13 @@ class Subject:
         """Return the truth of each row."""
         return evaluation.truths(self.tree.root, table)
 
+    def row(self, row: Any, columns: Sequence[str] | None = None) -> Columns:
+        """Return one row (see `case`) as a table of one."""
+        table = self.table(*_as_rows(row, columns))
+        if table.rows != 1:
+            raise ValueError(f"expected one row, got {table.rows}; of a frame take one, e.g. df.iloc[[0]]")
+        return table
+
     def case(self, row: Any, columns: Sequence[str] | None = None, *, partial: bool = False) -> dict[str, Any]:
         """Return the values of one row for the features of the tree: None where missing.
 
@@ -68,9 +75,7 @@ class Subject:
         """
         if partial and isinstance(row, Mapping) and not row:
             return dict.fromkeys(self.tree.features)
-        table = self.table(*_as_rows(row, columns))
-        if table.rows != 1:
-            raise ValueError(f"expected one row, got {table.rows}; of a frame take one, e.g. df.iloc[[0]]")
+        table = self.row(row, columns)
         if not partial:
             table.require(self.tree.features)
         found: dict[str, Any] = dict.fromkeys(self.tree.features)
@@ -140,6 +145,10 @@ def _as_rows(row: Any, columns: Sequence[str] | None) -> tuple[Any, Sequence[str
     if isinstance(row, Mapping):
         return {name: value if _is_column(value) else [value] for name, value in row.items()}, None
     if hasattr(row, "to_dict") and not hasattr(row, "columns"):  # a pandas series
+        if not any(isinstance(name, str) for name in row.index):
+            return [row.to_list()], columns
+        if not row.index.is_unique:
+            raise ValueError("two values of the row have the same name; rename one of them")
         return {name: [value] for name, value in row.to_dict().items()}, None
     if isinstance(row, list | tuple | np.ndarray) and len(row) and not _is_column(row[0]):
         return [list(row)], columns

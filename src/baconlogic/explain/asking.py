@@ -11,7 +11,7 @@ from baconlogic.criteria import Numeric, Ramp
 from baconlogic.explain import cases
 from baconlogic.results import Listing, Result
 from baconlogic.subjects import subject
-from baconlogic.wording import aligned, listed, number, percent
+from baconlogic.wording import aligned, listed, number, one_line, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,24 +53,30 @@ class Unknown(Listing):
             return (
                 f"Nothing is missing: the answer is {cases.answer(self.decision)} (truth {number(self.low)}; {turns})."
             )
-        names = [row.feature for row in self.rows]
+        names = [one_line(row.feature) for row in self.rows]
         if self.stands:
             gone = listed(names, "and") if len(names) <= 5 else f"the {len(names)} missing values"
             stands = f"The decision already stands: {cases.answer(self.decision)}, whatever {gone} may be"
-            return f"{stands} (truth {between}; {turns})."
+            lines = [f"{stands} (truth {between}; {turns})."]
+            return "\n".join(lines if self.now in (None, self.decision) else [*lines, self._now()])
         open_ = f"with {_count(len(names))} missing, the truth may lie anywhere {between}"
         lines = [f"The decision does not stand yet: {open_}, and {turns}."]
-        if self.now is not None and self.truth is not None:
-            now = f"the answer would be {cases.answer(self.now)} (truth {number(self.truth)})"
-            lines.append(f"As missing values are taken now, {now}.")
-        first = self.rows[0]
+        if self.now is not None:
+            lines.append(self._now())
+        first, name = self.rows[0], names[0]
         lines.append(
-            f"Ask first for {first.feature}: {percent(first.settles)} of its values would settle it."
+            f"Ask first for {name}: {percent(first.settles)} of its values would settle it."
             if first.settles > 0.0
-            else f"No single value would settle it; {first.feature} would narrow it most."
+            else f"No single value would settle it; {name} would narrow it most."
         )
-        table = [[f"  {row.feature}", percent(row.settles), number(row.width)] for row in self.rows]
+        table = [
+            [f"  {name}", percent(row.settles), number(row.width)] for name, row in zip(names, self.rows, strict=True)
+        ]
         return "\n".join([*lines, aligned(["  missing", "settles it", "truth still open by"], table)])
+
+    def _now(self) -> str:
+        now = f"the answer would be {cases.answer(self.now)} (truth {number(self.truth or 0.0)})"
+        return f"As missing values are taken now, {now}."
 
 
 def unknown(
@@ -121,13 +127,14 @@ def _plausible(name: str, leaves: Sequence[Leaf], table: Columns | None) -> list
     if table is not None and name in table.names:
         column = table.categories(name) if all(leaf.criterion.categorical for leaf in leaves) else table.numbers(name)
         seen = [value for value in column.tolist() if value is not None and value == value]
-        seen = [value for value in seen if all(cases.truth_of(leaf, value) is not None for leaf in leaves)]
         seen.sort(key=str if discrete else None)
-        if seen:
-            places = np.linspace(0, len(seen) - 1, min(len(seen), MOST_VALUES)).round().astype(int)
-            return [seen[place] for place in places]
+        places = np.linspace(0, len(seen) - 1, min(len(seen), MOST_VALUES)).round().astype(int)
+        tried = [seen[place] for place in places]
+        tried = [value for value in tried if all(cases.truth_of(leaf, value) is not None for leaf in leaves)]
+        if tried:
+            return tried
     if discrete:
-        return cases.categories(leaves)
+        return cases.categories(leaves) + cases.unnamed(leaves)
     return [value for leaf in leaves for truth in DEGREES for value in _values_at(leaf, truth)]
 
 

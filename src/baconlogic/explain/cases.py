@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.criteria import Given, Numeric, Table
+from baconlogic.criteria import Given, Numeric, Table, unlisted
 from baconlogic.nodes import Leaf, flatten, mapped
 from baconlogic.tree import Tree
-from baconlogic.wording import degree, listed, number
+from baconlogic.wording import degree, listed, number, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -88,34 +88,48 @@ def categories(leaves: Sequence[Leaf]) -> list[Any]:
     return [category for category in named if all(truth_of(leaf, category) is not None for leaf in leaves)]
 
 
+def unnamed(leaves: Sequence[Leaf]) -> list[Any]:
+    """Return a category that no table on a feature names, where every leaf on it accepts such; else nothing."""
+    named = [category for leaf in leaves if isinstance(leaf.criterion, Table) for category, _ in leaf.criterion.truths]
+    other = unlisted(named)
+    return [other] if named and all(truth_of(leaf, other) is not None for leaf in leaves) else []
+
+
 def answer(label: Any) -> str:
     """Say a label; a tree alone answers yes or no."""
-    return {True: "yes", False: "no"}[label] if isinstance(label, bool) else str(label)
+    return {True: "yes", False: "no"}[label] if isinstance(label, bool) else one_line(str(label))
+
+
+def together(features: Iterable[str]) -> str:
+    """Write features as a list."""
+    return listed([one_line(name) for name in features], "and")
 
 
 def raw(value: Any, leaves: Sequence[Leaf], step: float | None = None) -> str:
-    """Write a raw value with its unit; a number to a hundredth of `step`."""
+    """Write a raw value with its unit; a number to a hundredth of `step`, or in full where that is 0."""
     if value is None:
         return "missing"
     if isinstance(value, str | bool):
         return repr(value)
     units = [leaf.criterion.unit for leaf in leaves if isinstance(leaf.criterion, Numeric) and leaf.criterion.unit]
-    return f"{number(value, step)}{f' {units[0]}' if units else ''}"
+    text = number(value, step or None)
+    text = repr(value) if step == 0.0 and float(text) != value else text
+    return f"{text}{f' {one_line(units[0])}' if units else ''}"
 
 
 def fact(feature: str, value: Any, leaves: Sequence[Leaf]) -> str:
     """Say a value and what the tree makes of it: "area is 1200 mm2 (large: 83% true)"."""
     if value is None:
         taken = dict.fromkeys(degree(leaf.criterion.missing or 0.0) for leaf in leaves)
-        return f"{feature} is missing (taken as {listed(list(taken), 'and')})"
+        return f"{one_line(feature)} is missing (taken as {listed(list(taken), 'and')})"
     said = dict.fromkeys(f"{meaning(leaf)}{degree(truth_of(leaf, value) or 0.0)}" for leaf in leaves)
-    return f"{feature} is {raw(value, leaves)} ({', '.join(said)})"
+    return f"{one_line(feature)} is {raw(value, leaves)} ({', '.join(said)})"
 
 
 def meaning(leaf: Leaf) -> str:
     """Say what a leaf claims, without its numbers: "large: "; nothing where the column speaks for itself."""
     if leaf.name:
-        return f"{leaf.name}: "
+        return f"{one_line(leaf.name)}: "
     if isinstance(leaf.criterion, Given):
         return ""
     return leaf.criterion.words("").split(":")[0].strip().removeprefix("is ") + ": "

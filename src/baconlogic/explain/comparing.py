@@ -126,7 +126,7 @@ class Comparison(Result):
         elif not self.changed:
             lines.append(f"Used alike: {_names(self.common)}.")
             if not (self.only_first or self.only_second) and a == b:
-                lines.append("They differ in the order or the exact numbers of their gates only.")
+                lines.append("They differ in the names, the order or the exact numbers of their gates only.")
         else:
             lines.append("Used by both, but not alike:")
             lines.extend(f"  {one_line(each.feature)}: {each}" for each in self.changed)

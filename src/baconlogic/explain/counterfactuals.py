@@ -16,11 +16,11 @@ import numpy as np
 
 from baconlogic.criteria import Table
 from baconlogic.explain import cases
-from baconlogic.explain.levers import Lever, check_names, check_steps, levers
+from baconlogic.explain.levers import Lever, check_names, check_steps, levers, limits
 from baconlogic.nodes import Leaf
 from baconlogic.results import Listing, Result
 from baconlogic.subjects import Subject, subject
-from baconlogic.wording import aligned, number
+from baconlogic.wording import aligned, number, one_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,10 +32,13 @@ if TYPE_CHECKING:
 
 BISECTIONS = 40
 NUDGES = (0.0, *(10.0**k for k in range(-15, -2)))  # rounding may leave a value just short of turning the decision
+EXACT = 1e-9  # what a change may be larger than it need be, relatively
 GRID = 2000  # parts of a range that is searched where bounds are too wide to tell
 # Of the joint change: how far beyond the smallest box to look, and at how many parts of each range; None: at the ends.
 ATTEMPTS = ((0.0, None), (1e-9, None), (1e-9, 0), (1e-9, 32), (1e-6, 32), (1e-3, 32))
 SCANNED = 100_000  # whole steps to try before giving up
+FARTHER = 16  # larger boxes to look in, where none of the smallest has a point: a band can lie between two steps
+DIGITS = (2, 4, 6, 9, 12, None)  # of a change to be written: as few as still turn the decision; None: all
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,8 @@ class Counterfactual(Listing):
         tuple[Change, ...] | None
     )  # the smallest joint change, the size of which is its largest; None if there is none
     unit: str  # what sizes are counted in
+    limits: tuple[str, ...]  # among what changes these were sought
+    certain: bool  # False where a joint change may exist although none was found
 
     @property
     def single(self) -> Change | None:
@@ -82,12 +87,15 @@ class Counterfactual(Listing):
         else:
             lines.append(f"No change of a single value would make it {other}.")
         if self.joint is None:
-            lines.append(f"No change of several values together would make it {other} either: none exists.")
+            none = f"would make it {other} either: none exists" if self.certain else f"was found to make it {other}"
+            lines.append(f"No change of several values together {none}.")
         elif len(self.joint) > 1:
             lines += ["Or if all of these changed together, each by less:" if self.rows else
                       f"It would be {other} if all of these changed together:", _table(self.joint)]  # fmt: skip
         elif self.rows:
             lines.append("Changing several values together would not need less.")
+        if self.limits and not (self.rows and self.joint):
+            lines.append(f"This takes for granted that {'; '.join(self.limits)}.")
         return "\n".join(
             [*lines, *([f"Changes are counted in units of the feature: {self.unit}."] if self.joint else [])]
         )
@@ -116,7 +124,7 @@ def counterfactual(
     if table is not None:
         table.require(about.tree.features)
     immutable, steps = [immutable] if isinstance(immutable, str) else list(immutable), check_steps(step)
-    known = list(dict.fromkeys([*values, *about.columns, *(row if isinstance(row, Mapping) else columns or ())]))
+    known = list(dict.fromkeys([*values, *about.columns, *map(str, about.row(row, columns).names)]))
     check_names(immutable, known, "immutable")
     check_names(steps, known, "step")
     found = levers(values, leaves, table, immutable, steps)
@@ -138,6 +146,8 @@ def counterfactual(
         tuple(search.changes(point, leaves)[0] for point in rows),
         None if joint is None else search.changes(joint, leaves),
         f"{unit}; another category counts 1" if any(lever.options is not None for lever in found) else unit,
+        limits(found, values, leaves, table is not None),
+        joint is not None or len(found) < 2 or math.isinf(radii[-1]),
     )
 
 
@@ -177,12 +187,22 @@ class _Search:
             truths = self._truths({lever.feature: list(lever.options)})
             best = int(np.argmin(truths) if self.yes else np.argmax(truths))  # they are all as far: the clearest
             return {lever.feature: lever.options[best]} if self._turns(truths)[best] else None
-        for sizes in _outward(lever, radius):
-            tried = [lever.moved(sign * float(size)) for size in sizes for sign in (-1.0, 1.0)]
-            turned = np.flatnonzero(self._turns(self._truths({lever.feature: tried})))
-            if turned.size:
-                return {lever.feature: lever.plain(tried[turned[0]])}
+        for batch, sizes in enumerate(_outward(lever, radius)):
+            place, value = self._first(lever, sizes)
+            if value is None:
+                continue
+            coarse = lever.step is None and place and (batch or NUDGES[place] > EXACT)
+            for _ in range(2 if coarse else 0):  # it lies between two sizes that were tried
+                sizes = np.linspace(sizes[place - 1], sizes[place], GRID)
+                place, value = self._first(lever, sizes)
+            return {lever.feature: lever.plain(value)}
         return None
+
+    def _first(self, lever: Lever, sizes: Floats) -> tuple[int, float | None]:
+        """Return the first of some sizes at which a change turns the decision, and the value there, if any."""
+        tried = [lever.moved(sign * float(size)) for size in sizes for sign in (-1.0, 1.0)]
+        turned = np.flatnonzero(self._turns(self._truths({lever.feature: tried})))
+        return (int(turned[0]) // 2, tried[turned[0]]) if turned.size else (0, None)
 
     def joint(self, radius: float, single: dict[str, Any] | None) -> dict[str, Any] | None:
         """Return a point of the smallest box that turns the decision, with nothing changed that need not be."""
@@ -190,12 +210,20 @@ class _Search:
             return None
         least = math.inf if single is None else max(self.sizes(single))
         for nudge, parts in ATTEMPTS:
-            near = radius * (1.0 + nudge)
-            point = self._corner(near) if parts is None else self._extreme(near, parts)
-            if self._turns(self._truths(_rows([point])))[0]:
-                point = self._shrunk(self._put_back(point))
+            point = self._within(radius * (1.0 + nudge), parts)
+            if point is not None:
+                return point if max(self.sizes(point)) < least else single
+        top = min(least, max(lever.farthest for lever in self._levers.values()))
+        for near in np.linspace(radius, top, FARTHER + 1)[1:]:
+            point = self._within(float(near), None) or self._within(float(near), 32)
+            if point is not None:
                 return point if max(self.sizes(point)) < least else single
         return single
+
+    def _within(self, radius: float, parts: int | None) -> dict[str, Any] | None:
+        """Return a point of a box that turns the decision, if one is found, with nothing changed that need not be."""
+        point = self._corner(radius) if parts is None else self._extreme(radius, parts)
+        return self._shrunk(self._put_back(point)) if self._turns(self._truths(_rows([point])))[0] else None
 
     def _corner(self, radius: float) -> dict[str, Any]:
         """Return the point of a box where each feature is best for the other decision; right where all pull one way."""
@@ -262,17 +290,19 @@ class _Search:
         return [self._levers[name].size(value) for name, value in point.items()]
 
     def changes(self, point: dict[str, Any], leaves: Mapping[str, Sequence[Leaf]]) -> tuple[Change, ...]:
-        """Return what differs in a point."""
-        return tuple(
-            Change(
-                name,
-                self._levers[name].value,
-                value,
-                self._levers[name].size(value),
-                *_said(self._levers[name], value, leaves[name]),
-            )
-            for name, value in point.items()
-        )
+        """Return what differs in a point, written so that what is read turns the decision too."""
+        for digits in DIGITS:
+            read = {name: self._levers[name].rounded(value, digits) for name, value in point.items()}
+            if self._turns(self._truths(_rows([read])))[0]:
+                break
+        found = []
+        for name, value in point.items():
+            lever = self._levers[name]
+            full = lever.options is not None or lever.step is not None or digits is None
+            step = 0.0 if full else abs(value - lever.value) * 10.0 ** (2 - (digits or 0))
+            before, after = cases.raw(lever.value, leaves[name], step), cases.raw(read[name], leaves[name], 0.0)
+            found.append(Change(name, lever.value, value, lever.size(value), before, after))
+        return tuple(found)
 
 
 def _prepared(tree: Tree, values: dict[str, Any], found: list[Lever]) -> Tree:
@@ -305,16 +335,6 @@ def _rows(points: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [point[name] for point in points] for name in points[0]}
 
 
-def _said(lever: Lever, value: Any, leaves: Sequence[Leaf]) -> tuple[str, str]:
-    """Write both values; the new one is rounded away from the old, so that what is read turns the decision too."""
-    if lever.options is not None or lever.step is not None:
-        return cases.raw(lever.value, leaves), cases.raw(value, leaves)
-    change = value - lever.value
-    decimals = min(max(2 - math.floor(math.log10(abs(change))), 0), 15)
-    rounded = (math.ceil if change > 0.0 else math.floor)(value * 10.0**decimals) / 10.0**decimals
-    return cases.raw(lever.value, leaves, abs(change)), cases.raw(rounded, leaves, abs(change))
-
-
 def _table(changes: Sequence[Change]) -> str:
-    lines = [[each.feature, each.before_says, each.after_says, f"{each.size:.3g}"] for each in changes]
+    lines = [[one_line(each.feature), each.before_says, each.after_says, f"{each.size:.3g}"] for each in changes]
     return aligned(["  feature", "from", "to", "change"], [[f"  {line[0]}", *line[1:]] for line in lines])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,14 +65,18 @@ class Lever:
     def moved(self, size: float) -> float:
         """Return the value after a change of this size up, or down when it is negative: whole steps, within range."""
         reach = size * self.scale
-        if self.step is not None:
-            reach = math.copysign(math.floor(abs(reach) / self.step + SLACK) * self.step, reach)
-        return min(max(float(self.value) + reach, self.low), self.high)
+        if self.step is None:
+            moved = float(self.value) + reach
+        else:
+            moved = stepped(self.value, math.copysign(math.floor(abs(reach) / self.step + SLACK), reach), self.step)
+        return min(max(moved, self.low), self.high)
 
     def inside(self, radius: float, parts: int) -> list[Any]:
         """Return values to try within a radius: none, the ends and, with `parts`, points between; or every category."""
         if self.options is not None:
             return [self.value, *(self.options if radius >= 1.0 else ())]
+        if parts and self.step is not None:
+            parts = 2 * min(math.floor(radius * self.scale / self.step + SLACK), 2 * parts) + 1  # each step, if few
         sizes = [radius, *np.linspace(-radius, radius, parts)] if parts else [radius]
         return list(dict.fromkeys([self.value, self.moved(-radius), *(self.moved(float(size)) for size in sizes)]))
 
@@ -79,6 +84,17 @@ class Lever:
         """Return a value of the kind the case holds: whole steps of a whole number are whole."""
         number = self.options is None and isinstance(self.value, int)
         return round(value) if number and float(value).is_integer() else value
+
+    def rounded(self, value: Any, digits: int | None) -> Any:
+        """Return a new value with so many digits of its change, rounded away from the old one; as it is without."""
+        if self.options is not None or self.step is not None or digits is None:
+            return value
+        change = value - self.value
+        decimals = max(digits - math.floor(math.log10(abs(change))), 0)
+        near = round(value, decimals)
+        if abs(near - self.value) < abs(change):
+            near = round(near + math.copysign(10.0**-decimals, change), decimals)
+        return min(max(near, self.low), self.high)
 
 
 def levers(
@@ -103,6 +119,30 @@ def levers(
     return [lever for lever in found if lever.farthest > 0.0 and lever.options != ()]
 
 
+def stepped(value: float, count: float, step: float) -> float:
+    """Return a value so many steps away, as in decimal notation: 0.1 and two steps of 0.1 are 0.3."""
+    return float(Decimal(repr(float(value))) + int(count) * Decimal(repr(float(step))))
+
+
+def limits(
+    found: Sequence[Lever], values: cases.Values, leaves: Mapping[str, Sequence[Leaf]], seen: bool
+) -> tuple[str, ...]:
+    """Say what was not to change: of what cannot be, one must know among what it was sought."""
+    open_ = {lever.feature: lever for lever in found}
+    missing = [name for name, value in values.items() if value is None]
+    fixed = [name for name in values if name not in open_ and name not in missing]
+    flags = [name for name, lever in open_.items() if lever.options is not None and not cases.categories(leaves[name])]
+    named = [name for name in values if not seen and cases.unnamed(leaves[name]) and cases.categories(leaves[name])]
+    said = [
+        (fixed, "stays as it is", "stay as they are"),
+        (missing, "stays missing", "stay missing"),
+        (flags, "is 0 or 1", "are 0 or 1"),
+        (named, "is a category that the tree names", "are categories that the tree names"),
+    ]
+    told = [f"{cases.together(names)} {one if len(names) == 1 else several}" for names, one, several in said if names]
+    return (*told, *(["values stay within the range seen in X"] if seen else []))
+
+
 def check_names(names: Iterable[str], known: Sequence[str], what: str) -> None:
     """Refuse a name that nothing has: a feature misspelt would be changed after all."""
     for name in names:
@@ -122,14 +162,14 @@ def check_steps(step: Any) -> dict[str, float]:
 
 
 def _category(name: str, value: Any, leaves: Sequence[Leaf], table: Columns | None) -> Lever:
-    """Return the lever of a category: to any other that the tables name and, with X, that was seen there."""
+    """Return the lever of a category: to any other that the tables name or, with X, that was seen there."""
     value = int(value) if isinstance(value, float) and value.is_integer() else value
     if isinstance(value, float):  # read as a number by another leaf: it has no neighbours among categories
         return Lever(name, value, low=value, high=value)
     options = cases.categories(leaves)
     if table is not None:
-        seen = set(table.categories(name).tolist())
-        options = [each for each in options if each in seen]
+        seen = [each for each in dict.fromkeys(table.categories(name).tolist()) if each is not None]
+        options = [each for each in seen if all(cases.truth_of(leaf, each) is not None for leaf in leaves)]
     return Lever(name, value, options=tuple(each for each in options if each != value))
 
 
@@ -156,8 +196,8 @@ def _number(name: str, value: Any, leaves: Sequence[Leaf], table: Columns | None
     step = step or (1.0 if whole else None)
     low, high = min(low, float(value)), max(high, float(value))
     if step is not None:
-        low = value - math.floor((value - low) / step + SLACK) * step
-        high = value + math.floor((high - value) / step + SLACK) * step
+        low = stepped(value, -math.floor((value - low) / step + SLACK), step)
+        high = stepped(value, math.floor((high - value) / step + SLACK), step)
     return Lever(name, value, scale, low, high, step)
 
 

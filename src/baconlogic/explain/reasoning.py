@@ -66,7 +66,8 @@ class Reasons(Result):
         why = "because, whatever the other values are" if free else "because of all its values; none can be left out"
         lines = [f"The answer is {decision} {why}:", *(f"  {each}" for each in self.sufficient)]
         if free:
-            lines.append(f"({len(self.sufficient)} of {len(self.features)} values; the other {free} could be anything)")
+            others = "the other" if free == 1 else f"the other {free}"
+            lines.append(f"({len(self.sufficient)} of {len(self.features)} values; {others} could be anything)")
         only = "only this" if len(self.contrastive) == 1 else f"only these {len(self.contrastive)}"
         lines += [f"It could turn to {other} if {only} changed:", *(f"  {each}" for each in self.contrastive)]
         return "\n".join(lines)

@@ -89,5 +89,5 @@ def by_feature(roles: list[LeafRole]) -> dict[str, list[LeafRole]]:
 def in_words(role: str, whole: str) -> str:
     """Say the role of a feature at its own gate, and what it is to the whole where that is not the same."""
     if whole in (role, ""):
-        return role if whole or role not in HARD else f"{role} within a part"
+        return role if whole or not any(each in HARD for each in role.split(" and ")) else f"{role} within a part"
     return f"{role} ({whole} for the whole)"

@@ -14,7 +14,7 @@ from baconlogic.explain import cases
 from baconlogic.nodes import Gate, Leaf, Node, Not, Path
 from baconlogic.results import Result
 from baconlogic.subjects import subject
-from baconlogic.wording import degree, listed, number, percent
+from baconlogic.wording import degree, listed, number, one_line, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,13 +144,13 @@ def _said_above(parent: Node, node: Node) -> bool:
 def _called(node: Node) -> str:
     """Call a node by its name, else by the features in it."""
     if node.name:
-        return node.name
+        return one_line(node.name)
     names, waiting = dict[str, None](), deque([node])
     while waiting and len(names) <= MOST_CALLED:  # the nearest first: a part can be thousands of gates deep
         each = waiting.popleft()
         waiting.extend(each.children)
         if isinstance(each, Leaf):
-            names[each.feature] = None
+            names[one_line(each.feature)] = None
     called = listed([*names][:MOST_CALLED] + ["more"] * (len(names) > MOST_CALLED), "and")
     return f"not {called}" if isinstance(node, Not) else called if len(names) == 1 else f"the part on {called}"
 
