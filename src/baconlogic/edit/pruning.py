@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic import evaluation
-from baconlogic.edit.changes import count
 from baconlogic.edit.recombining import Truths, combined, leaf_truths
 from baconlogic.edit.removing import without, without_leaves
 from baconlogic.nodes import Gate, Leaf, Node, flatten
@@ -51,7 +50,7 @@ def prune(
         if keep is not None or X is not None:
             raise ValueError("give features=, or keep= and data; not both")
         return _without_features(asked.tree, [features] if isinstance(features, str) else features)
-    surplus = None if keep is None else max(count(asked.tree)[0] - _at_least_one(keep), 0)
+    surplus = None if keep is None else max(_count(asked.tree) - _at_least_one(keep), 0)
     if X is not None:
         return _by_accuracy(asked, X, y, surplus, tolerance)
     if surplus is None:
@@ -69,10 +68,10 @@ def bottom_order(tree: Tree) -> Iterator[tuple[Leaf, Tree]]:
     """
     nodes = [node for node, _ in flatten(tree.root)]
     order = _deepest_first(tree.root)
-    for gone in range(1, len(order)):
-        leaf = nodes[order[gone - 1]]
+    for count in range(1, len(order)):
+        leaf = nodes[order[count - 1]]
         assert isinstance(leaf, Leaf)  # noqa: S101
-        yield leaf, Tree(without_leaves(tree.root, set(order[:gone])))
+        yield leaf, Tree(without_leaves(tree.root, set(order[:count])))
 
 
 def best_order(asked: Subject, table: Columns, positive: Bools) -> Iterator[tuple[Leaf, Tree, float]]:
@@ -84,7 +83,7 @@ def best_order(asked: Subject, table: Columns, positive: Bools) -> Iterator[tupl
     root = asked.tree.root
     known = leaf_truths(root, table)
     whole = Truths(root, known).of[-1]
-    for _ in range(count(asked.tree)[0] - 1):
+    for _ in range(_count(asked.tree) - 1):
         truths = Truths(root, known)
         tried = [
             (*_missed(asked, truths, position, positive, whole), position)
@@ -156,8 +155,12 @@ def _without_features(tree: Tree, features: Sequence[str]) -> Tree:
     return Tree(without_leaves(tree.root, gone))
 
 
+def _count(tree: Tree) -> int:
+    return sum(isinstance(node, Leaf) for node, _ in flatten(tree.root))
+
+
 def _at_least_one(keep: int) -> int:
-    least = operator.index(keep)
-    if least < 1:
+    count = operator.index(keep)
+    if count < 1:
         raise ValueError(f"keep is a number of leaves, 1 or more; got {keep}")
-    return least
+    return count
