@@ -318,6 +318,22 @@ def test_a_hyper_or_drastic_gate_stays_one_when_it_gets_an_input():
     assert edit.add(Tree.parse("HC(a, b)"), (), "c") == Tree.parse("HC(a, b, c)")
 
 
+@pytest.mark.parametrize("code", LEVELS)
+def test_a_gate_keeps_its_code_when_inputs_come_and_go(code):
+    tree = Tree(Gate(["a", "b", "c", "d"], code))
+    assert edit.remove(tree, "d").root.level.code == code
+    assert edit.prune(tree, features=["c", "d"]).root.level.code == code
+    wider = edit.add(tree, (), "e")
+    assert wider.root.level.code == code
+    assert edit.remove(wider, "e").root.andness == pytest.approx(tree.root.andness, abs=1e-12)
+
+
+def test_a_product_regroups_into_products():
+    grouped = edit.regroup(Tree.parse("CP(CP(bed, bath), house_size)"), {"size": ["bed", "house_size"]})
+    assert [node.level.code for _, node in grouped.walk() if isinstance(node, Gate)] == ["CP", "CP"]
+    assert grouped.root.weights == pytest.approx((0.5, 0.5))
+
+
 @pytest.mark.parametrize("code", ["A", "HC", "HD", "C", "D", "HC+", "CP", "HHD", "CC", "DD"])
 def test_regrouping_one_gate_keeps_every_truth(code):
     tree = Tree.parse(f"all = {code}(a: 0.1, b: 0.2, c: 0.15, not d: 0.25, e: 0.3)")

@@ -42,6 +42,7 @@ EDITS = [
     ("prune", (), {"X": X, "y": Y, "tolerance": 0.1}),
     ("snap", (), {}),
     ("refit", (X, Y), {"free": {"size": ["weights"]}}),
+    ("refit", (X, Y), {"free": [(0, 1), "andness", Leaf("lobes")]}),
 ]
 
 
@@ -211,3 +212,14 @@ def test_the_protocol_reads_well():
     assert lines[-1].startswith("altogether: no truth changes by more than 0.")
     assert log.entries[0].to_dict()["after"] == log.entries[0].after.formula()
     assert repr(log).startswith("EditLog(2 edits of Tree.parse(")
+
+
+def test_paths_in_a_list_are_replayed_and_read_well():
+    log = EditLog(TREE, X, Y, threshold=0.4)
+    after = log.apply("refit", X, Y, free=[(0,), "andness"], sample_weight=np.ones(80), reason="new ward")
+    assert after == edit.refit(TREE, X, Y, free=[(0,), "andness"], threshold=0.4)
+    assert EditLog.from_dict(json.loads(json.dumps(log.to_dict())), X, Y).replay() == after
+    assert "free=[(0,), 'andness']" in str(log)
+    assert "1.0, ... 80 in all]" in str(log)
+    log.apply("regroup", {"flat": ("dents", "lobes")})
+    assert "groups={'flat': ('dents', 'lobes')}" in str(log)

@@ -9,7 +9,7 @@ import numpy as np
 from baconlogic import evaluation, gcd
 from baconlogic.columns import Columns
 from baconlogic.edit.andnesses import for_inputs, for_two
-from baconlogic.edit.recombining import Truths, combined
+from baconlogic.edit.recombining import Truths, combined, leaf_truths
 from baconlogic.edit.removing import without
 from baconlogic.nodes import Gate, Leaf, Node, Not, flatten
 from baconlogic.tree import Tree
@@ -30,13 +30,13 @@ def approximate(original: Tree, start: Tree, tolerance: float, X: Any = None) ->
 
     Each step takes the merger or the leaf that changes truths least.
     """
-    leaves = list(dict.fromkeys(node for node, _ in flatten(start.root) if isinstance(node, Leaf)))
     if X is None:
+        leaves = list(dict.fromkeys(node for node, _ in flatten(start.root) if isinstance(node, Leaf)))
         known = dict(zip(leaves, _sample(len(leaves)), strict=True))
         target = Truths(start.root, known).of[-1]
     else:
         table = Columns(X)
-        known = {leaf: evaluation.truths(leaf, table) for leaf in leaves}
+        known = leaf_truths(start.root, table)
         target = evaluation.truths(original.root, table)
     root, refused = start.root, set[Node]()
     while True:

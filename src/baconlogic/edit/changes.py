@@ -17,7 +17,7 @@ from baconlogic.wording import number
 if TYPE_CHECKING:
     from baconlogic.tree import Tree
 
-SHOWN = 10  # rows named in the text
+SHOWN = 10  # rows, or items of a list, that a text names
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ from baconlogic.edit.knobs import GateKnobs, LeafKnobs
 from baconlogic.nodes import Gate, Leaf, Node, Not, flatten, rebuild
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -105,7 +107,7 @@ class _Run:
     def __init__(self, task: Task, v: Floats) -> None:
         self.task, self.link, self.parts = task, task.link_at(v), task.parts(v)
         every = flatten(task.root)
-        moving, self.top = _moving(every, task), len(every) - 1
+        moving, self.top = moves(every, task.knobs), len(every) - 1
         self.order = [(k, *every[k]) for k in range(len(every)) if moving[k]]
         self.gates, self.criteria, self.slopes = {}, {}, {}
         for k, node, _ in self.order:
@@ -191,9 +193,9 @@ def _slopes(
     return found
 
 
-def _moving(order: list[tuple[Node, tuple[int, ...]]], task: Task) -> list[bool]:
+def moves(order: list[tuple[Node, tuple[int, ...]]], knobs: Mapping[int, Any]) -> list[bool]:
     """Return which nodes have something free in or below them."""
     moving: list[bool] = []
     for k, (_, below) in enumerate(order):
-        moving.append(k in task.knobs or any(moving[i] for i in below))
+        moving.append(k in knobs or any(moving[i] for i in below))
     return moving

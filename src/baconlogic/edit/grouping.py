@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from baconlogic import gcd
-from baconlogic.edit.andnesses import for_inputs, for_two, opposite
+from baconlogic.edit.andnesses import carried, for_inputs, for_two, opposite
 from baconlogic.edit.simplifying import exponents, kind_of, merge_gates, merged
 from baconlogic.nodes import Gate, Leaf, Node, Not, flatten
 from baconlogic.tree import Tree
@@ -198,7 +198,7 @@ def _split(root: Gate, group: Group, inputs: list[tuple[Node, float]], andness: 
     total = math.fsum(shares)
     if len(nodes) == 1:
         return (replace(nodes[0], name=name) if name else nodes[0]), total
-    level = for_inputs(for_two(andness, len(root.inputs)), len(nodes))
+    level = carried(andness, len(root.inputs), len(nodes))
     if kind_of(root) in (("neutral", False), ("drastic", False), ("drastic", True)):
         level = root.andness if root.andness == gcd.NEUTRAL else level
         return Gate(nodes, level, [share / total for share in shares], root.aggregator, name), total

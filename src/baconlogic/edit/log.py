@@ -11,7 +11,7 @@ import numpy as np
 
 from baconlogic import notation
 from baconlogic.criteria import Criterion
-from baconlogic.edit.changes import Change, asking, change_of
+from baconlogic.edit.changes import SHOWN, Change, asking, change_of
 from baconlogic.edit.grouping import regroup
 from baconlogic.edit.parameters import negate, rename, reweight, set_andness, set_criterion, snap
 from baconlogic.edit.pruning import prune
@@ -167,14 +167,12 @@ class EditLog:
 
     def _read(self, value: Any) -> Any:
         """Return an argument from plain data."""
-        if not isinstance(value, Mapping):
-            return value
-        (kind, content), *_ = value.items()
-        if kind == "data":
-            if getattr(self, content) is None:
-                raise ValueError(f"this edit went by the log's {content}; give it, e.g. EditLog.from_dict(d, X=X, y=y)")
-            return self._named() if content == "X" else self.y
-        return _READ[kind](content)
+        if not isinstance(value, Mapping) or "data" not in value:
+            return _from_plain(value)
+        key = value["data"]
+        if getattr(self, key) is None:
+            raise ValueError(f"this edit went by the log's {key}; give it, e.g. EditLog.from_dict(d, X=X, y=y)")
+        return self._named() if key == "X" else self.y
 
     def __str__(self) -> str:
         lines = [f"{i}. {entry}" for i, entry in enumerate(self.entries, 1)] or ["no edits"]
@@ -267,8 +265,14 @@ def _plain(value: Any, key: str) -> Any:
     raise TypeError(f"{key}={value!r:.60} cannot be written as plain data, so the edit could not be replayed")
 
 
-def _node(formula: str) -> Node:
-    return notation.parse(formula)
+def _from_plain(value: Any) -> Any:
+    """Return what `_plain` wrote."""
+    if isinstance(value, list):
+        return [_from_plain(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    (kind, content), *_ = value.items()
+    return _READ[kind](content)
 
 
 def _criterion(formula: str) -> Criterion:
@@ -278,10 +282,10 @@ def _criterion(formula: str) -> Criterion:
 
 
 _READ: dict[str, Callable[[Any], Any]] = {
-    "node": _node,
+    "node": notation.parse,
     "criterion": _criterion,
-    "tuple": tuple,
-    "mapping": lambda found: {key: tuple(v["tuple"]) if isinstance(v, Mapping) else v for key, v in found.items()},
+    "tuple": lambda found: tuple(_from_plain(found)),
+    "mapping": lambda found: {key: _from_plain(item) for key, item in found.items()},
 }
 
 
@@ -293,10 +297,15 @@ def _change(said: Mapping[str, Any] | None) -> Change | None:
 
 
 def _shown(value: Any) -> str:
-    """Write an argument for a protocol."""
+    """Write an argument for a protocol; of a long list, how it begins."""
+    if isinstance(value, list):
+        more = f", ... {len(value)} in all" if len(value) > SHOWN else ""
+        return f"[{', '.join(map(_shown, value[:SHOWN]))}{more}]"
     if not isinstance(value, Mapping):
         return number(value) if isinstance(value, float) else repr(value)
     (kind, content), *_ = value.items()
     if kind == "criterion":
         return f"[{content.removeprefix('x').removeprefix('[').removesuffix(']')}]"
-    return repr(tuple(content)) if kind == "tuple" else f"the log's {content}" if kind == "data" else str(content)
+    if kind == "mapping":
+        return f"{{{', '.join(f'{key!r}: {_shown(item)}' for key, item in content.items())}}}"
+    return repr(_from_plain(value)) if kind == "tuple" else f"the log's {content}" if kind == "data" else str(content)

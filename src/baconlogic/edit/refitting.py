@@ -23,7 +23,7 @@ from baconlogic.answering import Link
 from baconlogic.checking import check_finite
 from baconlogic.columns import Columns
 from baconlogic.decision import Decision
-from baconlogic.edit.gradients import STEEPNESS, Task
+from baconlogic.edit.gradients import STEEPNESS, Task, moves
 from baconlogic.edit.knobs import GateKnobs, LeafKnobs, leaf_knobs
 from baconlogic.nodes import Gate, Leaf, Node, Path, flatten
 from baconlogic.results import Result
@@ -209,12 +209,8 @@ def _lowest(task: Task, start: Floats) -> tuple[Floats, float]:
 
 def _still(order: list[tuple[Node, tuple[int, ...]]], knobs: Mapping[int, Any]) -> list[int]:
     """Return the largest parts in which nothing is free."""
-    moving: list[bool] = []
-    found: list[int] = []
-    for k, (_, below) in enumerate(order):
-        moving.append(k in knobs or any(moving[i] for i in below))
-        found.extend(i for i in below if moving[k] and not moving[i])
-    return found
+    moving = moves(order, knobs)
+    return [i for k, (_, below) in enumerate(order) if moving[k] for i in below if not moving[i]]
 
 
 def _only(table: Columns, root: Node, seen: NDArray[np.bool_]) -> Columns:

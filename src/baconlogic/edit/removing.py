@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from baconlogic import gcd
+from baconlogic.edit.andnesses import carried
 from baconlogic.nodes import Gate, Leaf, Node, flatten
 from baconlogic.tree import Tree
 
@@ -32,7 +32,7 @@ def remove(tree: Tree, what: Path | Node | str) -> Tree:
 
 
 def without(gate: Gate, place: int) -> Node:
-    """Return a gate without one of its inputs, of the same andness; a drastic gate stays drastic."""
+    """Return a gate without one of its inputs, of the same andness; a hyper gate stays the like one."""
     return _with_only(gate, [(child, w) for i, (child, w) in enumerate(_inputs(gate)) if i != place])
 
 
@@ -65,7 +65,5 @@ def _with_only(gate: Gate, inputs: Sequence[tuple[Node, float]]) -> Node:
         only: Node = nodes[0]
         return only
     total = math.fsum(weights)
-    andness = gate.andness
-    if math.isinf(gate.coefficients.power):  # the ends of the scale lie farther out for fewer inputs
-        andness = gcd.LOWEST if gate.coefficients.dual else gcd.HIGHEST
+    andness = carried(gate.andness, len(gate.inputs), len(nodes))
     return Gate(nodes, andness, [weight / total for weight in weights], gate.aggregator, gate.name)

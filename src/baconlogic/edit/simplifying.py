@@ -34,6 +34,7 @@ SAME = 1e-13  # how well a gate must give back the exponents it was made for
 LEAST_EXPONENT = 0.05  # (1e-308) ** 0.05 is 4e-16
 LEAST_DUAL_EXPONENT = 0.2  # where 1 - x is rounded; (1e-16) ** 0.2 is 6e-4
 LEAST_REACH = 1 / 3  # (1e-16) ** (1/3) is 5e-6
+NEAR_ONE, ROUNDED, BEARABLE = 0.01, 2.0**-53, 1e-12  # what 1 - x rounds off, of inputs this far from 1, may do
 
 
 def simplify(tree: Tree, tolerance: float = 0.0, X: Any = None) -> Tree:
@@ -147,8 +148,13 @@ def _one_by_one(gate: Gate, parts: Parts, kind: Kind) -> Gate:
 
 def _mergeable(part: tuple[Node, float], kind: Kind) -> bool:
     node, share = part
-    least = 0.0 if kind[0] != "hard" else LEAST_DUAL_EXPONENT if kind[1] else LEAST_EXPONENT
-    return not node.name and share >= least and kind_of(node) == kind
+    if not isinstance(node, Gate) or node.name or kind_of(node) != kind:
+        return False
+    if kind != ("hard", True):
+        return kind[0] != "hard" or share >= LEAST_EXPONENT
+    own = math.fsum(exponent for _, exponent in exponents(node))
+    lost = math.log(share * ROUNDED) + (share - 1.0) * own * math.log(NEAR_ONE)  # by the slope of (1 - x) ** share
+    return share >= LEAST_DUAL_EXPONENT and lost <= math.log(BEARABLE)
 
 
 def _opened(parts: Parts, position: int) -> Parts:

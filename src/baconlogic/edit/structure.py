@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from baconlogic import notation
-from baconlogic.edit.andnesses import for_inputs, for_two
+from baconlogic.edit.andnesses import carried
 from baconlogic.nodes import Gate, Node
 from baconlogic.tree import Tree
 
@@ -23,7 +23,7 @@ def add(
     """Return the tree with one more input of a gate, or with a part joined to a new one by a gate of this andness.
 
     The new part is a node or a formula. `weight` is its share, by default an equal one; those of the others shrink in
-    proportion. A hyper gate keeps its place between the pure and the drastic one.
+    proportion. A hyper gate keeps its place between pure, product and drastic, which lie elsewhere for more inputs.
     """
     path = tree.find(where)
     old, new = tree[path], _as_part(node)
@@ -35,10 +35,11 @@ def add(
         return tree.replace(path, Gate([old, new], andness, [1.0 - share, share]))
     if not isinstance(old, Gate):
         raise TypeError(f'{where!r} is not a gate; give andness=, e.g. "SC", to join it with the new part by a gate')
-    wider = old.andness if 0.0 <= old.andness <= 1.0 else for_inputs(for_two(old.andness, n), n + 1)
     left = n / (n + 1) if weight is None else 1.0 - share
     weights = [*(w * left for w in old.weights), share]
-    return tree.replace(path, Gate([*old.inputs, new], wider, weights, old.aggregator, old.name))
+    return tree.replace(
+        path, Gate([*old.inputs, new], carried(old.andness, n, n + 1), weights, old.aggregator, old.name)
+    )
 
 
 def _as_part(node: Node | str | Tree) -> Node:
