@@ -55,7 +55,7 @@ LAYERS = {
     "tree": {"bounds", "columns", "drawing", "evaluation", "files", "nodes", "notation"},
     "decision": {"answering", "checking", "columns", "evaluation", "files", "nodes", "tree", "wording"},
     "edit/parameters": {"criteria", "edit/mirroring", "nodes", "notation", "tree"},
-    "edit/removing": {"gcd", "nodes", "tree"},
+    "edit/removing": {"edit/andnesses", "nodes", "tree"},
     "edit/structure": {"edit/andnesses", "nodes", "notation", "tree"},
     "explain/cases": {"criteria", "nodes", "tree", "wording"},
     "explain/roles": {"gcd", "nodes", "tree"},
