@@ -157,6 +157,21 @@ def test_the_importance_of_a_class_makes_no_case_count_as_more(class_weight):
     assert clf.with_threshold("diagnosis").score(X, y) >= 0.95 * np.mean(~y)
 
 
+def test_rare_cases_of_a_long_table_are_learned_of_and_counted_as_rare():
+    """More of them are searched on than belong to the sample, so each stands for less."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(40_000, 2)), columns=["amount", "noise"])
+    y = (3.0 * X["amount"] + rng.logistic(size=len(X)) > 9.5).to_numpy()
+    assert 100 < y.sum() < 200
+    clf = BaconClassifier(random_state=0, max_leaves=1).fit(X, y)
+    assert clf.history_.logic
+    assert clf.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), rel=0.2)
+    held = thresholds.entry_of(clf).held
+    assert held.positive.sum() == pytest.approx(50)  # as many as were held out
+    assert held.positive.sum() / held.negative.sum() == pytest.approx(y.sum() / (~y).sum())
+    assert clf.with_threshold("diagnosis").score(X, y) > np.mean(~y) - 0.001
+
+
 @pytest.mark.parametrize(("recall", "confidence"), [(1.5, 0.95), (0.9, 1.0), (0.9, 2), (0, 0.9), ("0.9", 0.9)])
 def test_a_share_that_is_none_is_refused(recall, confidence):
     with pytest.raises(ValueError, match="must be a share between 0 and 1, got"):
