@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from baconlogic import BaconClassifier, Tree
-from baconlogic.explain import alternatives
+from baconlogic.decision import Link
+from baconlogic.explain import alternating, alternatives
+from baconlogic.outcome import PathEntry
 
 
 def twins(rows=240, seed=0):
@@ -96,3 +98,67 @@ def test_what_has_no_alternatives_says_so():
         alternatives(BaconClassifier(init=Tree("size_a")), X, y)
     with pytest.raises(ValueError, match="no logic was found"):
         alternatives(BaconClassifier(random_state=0, max_leaves=1), X[["noise"]], y)
+
+
+def test_of_two_sizes_with_the_same_features_the_better_counts(monkeypatch):
+    small, large = Tree.parse("C(a, b)"), Tree.parse("C(a, b, a)")
+    link = Link(9.0, 0.5)
+    path = [
+        PathEntry(2, small, 0.1, 0.01, 0.95, 0.1, logic=True, link=link),
+        PathEntry(3, large, 0.1, 0.01, 0.93, 0.1, logic=True, link=link),
+    ]
+    monkeypatch.setattr(alternating, "_paths", lambda _clf, _X, _y, batch, _jobs: [path] * len(batch))
+    X = {"a": np.linspace(0, 1, 9), "b": np.linspace(0, 1, 9)}
+    (best,) = alternatives(BaconClassifier(), X, np.arange(9) > 4, n=1).rows
+    assert (best.tree, best.accuracy) == (small, 0.95)
+
+
+def test_all_fits_hold_out_the_same_rows_without_a_seed_too(monkeypatch):
+    X, y = twins()
+    seeds = []
+    fit = BaconClassifier.fit
+
+    def watched(self, *given):
+        seeds.append(self.random_state)
+        return fit(self, *given)
+
+    monkeypatch.setattr(BaconClassifier, "fit", watched)
+    alternatives(BaconClassifier(max_leaves=1), X, y, n=1)
+    assert len(seeds) > 1
+    assert len(set(seeds)) == 1
+    assert isinstance(seeds[0], int)
+
+
+def test_one_tree_reads_well_under_any_name():
+    X, y = twins()
+    one = alternatives(
+        BaconClassifier(random_state=0, max_leaves=1), X[["size_a"]].set_axis(["si\nze"], axis=1), y, n=2
+    )
+    first, _, header, line, _, no_more, *_ = str(one).splitlines()
+    assert first == "1 tree within 0.01 of the best accuracy on rows held out:"
+    assert header.index("features") == line.index("si\\nze")
+    assert no_more == "No more were found (2 were asked for): what else was tried does worse."
+
+
+@pytest.mark.parametrize(
+    ("clf", "rest", "words"),
+    [
+        (BaconClassifier(), {"n": 2.5}, "n must be a whole number"),
+        (BaconClassifier(), {"tolerance": -0.1}, "tolerance must not be negative"),
+        (BaconClassifier(class_weight={"a": 1, "b": 2, "c": 3}), {"label": "a"}, "use 'balanced'"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anything_is_learned(clf, rest, words):
+    X, y = twins()
+    with pytest.raises(ValueError, match=words):
+        alternatives(clf, X, np.where(y, "a", np.where(X["noise"] > 0, "b", "c")), **{"label": "a"} | rest)
+    with pytest.raises(TypeError, match="expected a BaconClassifier, got Tree"):
+        alternatives(Tree("a"), X, y)
+
+
+def test_weights_of_two_classes_go_with_the_label():
+    X, y = twins()
+    clf = BaconClassifier(random_state=0, max_leaves=1, class_weight={"a": 2, "b": 1})
+    labels = np.where(y, "b", "a")
+    turned = BaconClassifier(random_state=0, max_leaves=1, class_weight={False: 1, True: 2})
+    assert alternatives(clf, X, labels, n=1, label="a") == alternatives(turned, X, labels == "a", n=1)

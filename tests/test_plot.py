@@ -248,6 +248,44 @@ def test_precision_is_said_to_be_unknown_where_nothing_is_decided_yes(data):
     assert labels_of(plot.precision_recall(tree, X, y, threshold=2.0))[0] == "precision (no case is decided yes)"
 
 
+@pytest.mark.parametrize(("threshold", "words"), [(157.0, "(never yes)"), (-30.0, "(always yes)")])
+def test_a_threshold_that_no_truth_crosses_stretches_no_scale(data, threshold, words):
+    """That of a classifier that answers the base rate is often so."""
+    tree, X, y = data
+    ax = plot.truths(tree, X, y, threshold=threshold)
+    assert -0.3 < ax.get_ylim()[0] < ax.get_ylim()[1] < 1.3
+    assert labels_of(ax)[-1] == f"threshold {threshold:.2f} {words}"
+    ax = plot.precision_recall(tree, X, y, threshold=threshold)
+    assert -0.3 < ax.get_xlim()[0] < ax.get_xlim()[1] < 1.3
+    assert ax.texts[-1].get_text() == f"decides at {threshold:.2f} {words}"
+
+
+def test_what_cannot_be_drawn_says_so():
+    with pytest.raises(ValueError, match="no panel to draw"):
+        plot.surfaces([])
+    with pytest.raises(ValueError, match="no level has the code 'XX'; the codes are CC"):
+        plot.surfaces(["XX"])
+    with pytest.raises(ValueError, match="one class only"):
+        plot.path(SimpleNamespace(path_=(), history_=()))
+
+
+def test_very_large_small_and_steep_numbers_are_drawn_without_warning():
+    ax = plot.correlation({"a": [1e-300, 2e-300, 3e-300], "b": [1e300, -1e300, 0.0], "c": [1.0, 2.0, 1.0]})
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    shown = np.asarray(ax.images[0].get_array())
+    assert shown[names.index("a"), names.index("b")] == pytest.approx(-0.5)
+    assert [text.get_text() for text in ax.texts].count("0.00") == 2  # a and c, and not as -0.00
+    plot.criteria(Tree(Leaf("a", Sigmoid(5e12, 1e9))))[0].get_figure().canvas.draw()
+
+
+def test_truths_of_many_categories_are_not_printed_over_each_other():
+    many = Table({f"kind {i}": i / 12 for i in range(12)})
+    ax = plot.criteria(Tree(Leaf("c", many)))[0]
+    ax.get_figure().canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+
+
 def pruning(n=30):
     rows = []
     for order, cost in ("bottom", 0.03), ("best", 0.01):

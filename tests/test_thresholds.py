@@ -12,6 +12,8 @@ from sklearn.model_selection import FixedThresholdClassifier, StratifiedKFold, T
 
 from baconlogic import BaconClassifier, Tree, datasets, load, thresholds
 from baconlogic.outcome import HeldOut
+from baconlogic.search import Sinkhorn
+from baconlogic.subjects import subject
 
 
 def noisy(rows=300, seed=0):
@@ -142,6 +144,70 @@ def test_a_rule_that_explains_every_row_keeps_its_own_threshold():
     assert {row.accuracy for row in table.rows} == {1.0}
 
 
+@pytest.mark.parametrize("class_weight", ["balanced", {False: 1, True: 50}, {False: 0.001, True: 0.002}])
+def test_the_importance_of_a_class_makes_no_case_count_as_more(class_weight):
+    X, _ = noisy()
+    y = (2.0 * X["age"] + X["dose"] + np.random.default_rng(1).logistic(size=len(X)) > 3.0).to_numpy()
+    clf = BaconClassifier(random_state=0, max_leaves=1, class_weight=class_weight).fit(X, y)
+    held = thresholds.entry_of(clf).held
+    assert held.positive.sum() == pytest.approx(y.sum())
+    assert held.negative.sum() == pytest.approx((~y).sum())
+    with pytest.raises(ValueError, match=r"no threshold serves recall 0\.97"):  # so few cases cannot promise that
+        clf.with_threshold(thresholds.at_least(recall=0.97))
+    assert clf.with_threshold("diagnosis").score(X, y) >= 0.95 * np.mean(~y)
+
+
+def test_rare_cases_of_a_long_table_are_learned_of_and_counted_as_rare():
+    """More of them are searched on than belong to the sample, so each stands for less."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(40_000, 2)), columns=["amount", "noise"])
+    y = (3.0 * X["amount"] + rng.logistic(size=len(X)) > 9.5).to_numpy()
+    assert 100 < y.sum() < 200
+    clf = BaconClassifier(random_state=0, max_leaves=1).fit(X, y)
+    assert clf.history_.logic
+    assert clf.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), rel=0.2)
+    held = thresholds.entry_of(clf).held
+    assert held.positive.sum() == pytest.approx(50)  # as many as were held out
+    assert held.positive.sum() / held.negative.sum() == pytest.approx(y.sum() / (~y).sum())
+    assert clf.with_threshold("diagnosis").score(X, y) > np.mean(~y) - 0.001
+
+
+@pytest.mark.parametrize(("recall", "confidence"), [(1.5, 0.95), (0.9, 1.0), (0.9, 2), (0, 0.9), ("0.9", 0.9)])
+def test_a_share_that_is_none_is_refused(recall, confidence):
+    with pytest.raises(ValueError, match="must be a share between 0 and 1, got"):
+        thresholds.at_least(recall=recall, confidence=confidence)
+
+
+def test_new_rows_that_do_not_fit_the_decision_are_refused(fitted):
+    clf, X, y = fitted
+    with pytest.raises(ValueError, match="y holds 'well', expected False, True"):
+        clf.with_threshold("screening", X, np.where(y, "ill", "well"))
+    with pytest.raises(ValueError, match="y holds 2"):
+        clf.with_threshold("screening", X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="one label for each of 300 rows"):
+        clf.with_threshold("screening", X, y[:10])
+    with pytest.raises(ValueError, match="y is missing"):
+        clf.with_threshold("screening", X)
+    with pytest.raises(ValueError, match=r"unknown scenario \[1\]"):
+        clf.with_threshold([1])
+
+
+def test_where_no_rows_were_held_out_the_reason_is_not_made_up():
+    X, y = noisy(60)
+    search = Sinkhorn(acceptance_threshold=0.5, attempts=1, max_epochs=20)
+    clf = BaconClassifier(search, random_state=0).fit(X, y == "ill")
+    with pytest.raises(ValueError, match=r"or a search that does not validate.* rows it has not seen"):
+        clf.with_threshold("screening")
+    assert clf.with_threshold("screening", X, y == "ill").predict(X)[y == "ill"].all()
+
+
+def test_scenarios_of_three_classes_are_refused_in_words_that_help(fitted):
+    _, X, _ = fitted
+    three = BaconClassifier(random_state=0, max_leaves=1)
+    with pytest.raises(ValueError, match="two classes; here are 3"):
+        thresholds.scenarios(three, X, np.digitize(X["age"], [-0.5, 0.5]))
+
+
 def test_scenarios_are_scored_on_rows_that_chose_neither_tree_nor_threshold(fitted):
     clf, X, y = fitted
     table = thresholds.scenarios(clf, X, y, cv=3)
@@ -169,9 +235,24 @@ def test_a_tree_alone_is_kept_and_only_its_thresholds_are_chosen():
     assert [row.scenario for row in table.rows] == ["diagnosis", "costs"]
     truths = tree.evaluate(X)
     assert table.same_rows[0].accuracy == max(np.mean((truths > cut) == (y == "ill")) for cut in truths)
+    assert {row.probability for row in table.rows} == {None}  # a tree alone has no link to it
+    assert "probability" not in str(table)
+    one = thresholds.scenarios(tree, X, y == "ill", names="diagnosis")
+    assert one.rows == table.rows[:1]
+    with pytest.raises(ValueError, match="names holds no scenario"):
+        thresholds.scenarios(tree, X, y == "ill", names=[])
     seen = thresholds.scenarios(tree, X, y == "ill", in_sample=True)
     assert seen.rows == ()
     assert "in sample" in str(seen)
+
+
+def test_what_is_promised_is_never_rounded_up_and_never_about_nothing():
+    asked = subject(Tree("a"))
+    row = thresholds._row(thresholds.SCREENING, 0.0, asked, thresholds.Counts(58, 5, 0, 20))
+    assert thresholds.lower_bound(58, 58) > 0.9496
+    assert row.guarantee.startswith("recall at least 0.949 with 95% confidence")
+    never = thresholds._row(thresholds.TREATMENT, 1.0, asked, thresholds.Counts(0, 0, 9, 20))
+    assert never.guarantee == "it never says yes on these rows, so nothing can be promised"
 
 
 @pytest.mark.parametrize("make", [lambda clf: TunedThresholdClassifierCV(clf, cv=3), FixedThresholdClassifier])

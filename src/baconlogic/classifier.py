@@ -26,6 +26,7 @@ from baconlogic.answering import LARGEST
 from baconlogic.columns import Columns
 from baconlogic.progress import CallbackSupportMixin, Progress, with_callbacks
 from baconlogic.search.sinkhorn import Sinkhorn
+from baconlogic.subjects import subject
 
 if TYPE_CHECKING:
     import os
@@ -137,15 +138,17 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         before = self.decision_ if self.warm_start and hasattr(self, "decision_") else None
         table, labels, weight = self._checked(X, y, sample_weight)
         self.classes_, codes = np.unique(labels, return_inverse=True)
+        importance = np.ones(len(self.classes_))
         if self.class_weight is not None:
-            weight = weight * self._class_weights(labels, codes, weight)[codes]
+            importance = self._class_weights(labels, codes, weight)
+            weight = weight * importance[codes]
             _check_weight(weight, "class_weight times sample_weight")
         kept = weight > 0.0
         columns, counts = rows.merge(encoding.read(table, weight), codes[kept], weight[kept], len(self.classes_))
         with Progress(self, X, labels, verbose=self.verbose) as progress:
             plan = plans.plan(self, columns, before, started)
             found = study.run(plan, counts, self.classes_.tolist(), progress)
-        self._take(found)
+        self._take(outcome.in_cases(found, counts, importance))
         if isinstance(self.search, Sinkhorn) and self.search.save_model:
             self.save(self.search.save_path)
         return self
@@ -230,8 +233,8 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
             if X is None:
                 cut = thresholds.cut_of(scenario, thresholds.entry_of(self))
             else:
-                scores, yes = link.score(self.truth(X)), column_or_1d(y) == self.classes_[1]
-                cut = scenario.pick(thresholds.held_out(scores, yes))
+                scores = link.score(self.truth(X))
+                cut = scenario.pick(thresholds.held_out(scores, subject(self).positive(_given(y), len(scores))))
             said, turns_at = scenario.name, link.threshold + cut / link.steepness
         other = copy.copy(self)
         provenance = {**self.decision_.provenance, "threshold": said}
@@ -281,6 +284,12 @@ def _labels(y: ArrayLike) -> NDArray[Any]:
         raise ValueError(f"labels must be of one kind, all text or all numbers, got {several}")
     check_classification_targets(labels)
     return labels
+
+
+def _given(y: ArrayLike | None) -> NDArray[Any]:
+    if y is None:
+        raise ValueError("y is missing: a threshold is chosen by rows X and their labels y")
+    return np.asarray(column_or_1d(y))
 
 
 def _check_weight(weight: Floats, what: str) -> None:

@@ -44,6 +44,7 @@ MOST_ROWS = 6000  # more are sampled for search and validation; the last refinem
 TIE = 1e-3  # a held-out loss that is not lower by more is no better
 EVIDENCE = 3.0  # log-likelihood by which a tree must beat the base rate: the two numbers of its calibration gain
 # as much in one case of twenty where there is nothing to be found (half the 95% point of chi-square)
+DRAWN_ALIKE = 0.25  # logarithm of how much more of one side than of the other a sample may hold by chance
 FLATTEST = 0.05  # steepness of a link that hardly looks at the truth
 
 
@@ -119,6 +120,19 @@ def sample(task: Task) -> Ints:
     return np.sort(np.concatenate(taken))
 
 
+def drawn(task: Task, rows: Ints) -> Task:
+    """Return the task for a sample: where more than their part of a rare side was drawn, each stands for less."""
+    rare = task.y >= 0.5
+    whole = np.array([task.share[side].sum() for side in (~rare, rare)])
+    part = np.array([task.share[rows][side].sum() for side in (~rare[rows], rare[rows])])
+    if len(rows) == len(task.y) or not part.all():
+        return task
+    factor = whole / part * part.sum()
+    if abs(math.log(factor[1] / factor[0])) < DRAWN_ALIKE:
+        return task
+    return replace(task, share=task.share * np.where(rare, factor[1], factor[0]))
+
+
 def folds(task: Task, rows: Ints) -> list[tuple[Ints, Ints]]:
     """Return (rows to learn from, rows held out) of each fold; none where a side has fewer than two rows."""
     side = (task.y[rows] >= 0.5).astype(int)
@@ -183,15 +197,16 @@ def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: s
     everything = task.problem(np.arange(len(task.y)))
     found = _unless_halted(task, lambda: _found_on_all(task, whole, everything), whole.found)
     trees, base = _trees(found), base_loss(task.y, task.share)
+    seen = drawn(task, sample(task))
     parts = [_at_sizes(part, trees) for part in parts]
     sizes: dict[int, Sized] = {}
     for key in sorted(trees, key=lambda key: key[::-1]):
-        draft, calibration = trees[key].draft, _calibration(task, parts, key)
-        loss, error, accuracy = _held_out(task, parts, key, *calibration)
+        draft, calibration = trees[key].draft, _calibration(seen, parts, key)
+        loss, error, accuracy = _held_out(seen, parts, key, *calibration)
         logic = not (base - loss) * task.weight < EVIDENCE  # also where it could not be measured
         measured = not math.isnan(loss) and all(key in part.values for part in parts)
         in_sample = _in_sample(task, everything, draft)
-        held = _held(task, parts, key, *calibration) if measured else None
+        held = _held(task, seen, parts, key, *calibration) if measured else None
         sized = Sized(draft, loss, error, accuracy, calibration, in_sample, logic, measured, held)
         before = sizes.get(key[1])
         if before is None or (measured and not (before.measured and before.loss <= loss)):
@@ -260,10 +275,16 @@ def _held_out(
     return float(np.mean(losses)), float(np.std(losses, ddof=1) / math.sqrt(len(losses))), right / total
 
 
-def _held(task: Task, parts: Sequence[Trained], key: Key, factor: float, shift: float) -> Held:
-    """Return the calibrated decision values of all rows held out, and their cases of both sides."""
+def _held(task: Task, seen: Task, parts: Sequence[Trained], key: Key, factor: float, shift: float) -> Held:
+    """Return the calibrated decision values of all rows held out, and their cases of both sides.
+
+    Where one side was drawn more often, the cases of the class are as many as were held out, and the rest as many as
+    belong to them: how sure a share of cases is depends on how many there are.
+    """
     rows = np.concatenate([part.held for part in parts if part.held is not None])
-    cases = task.share[rows] * task.weight
+    cases = seen.share[rows] * task.weight
+    if seen is not task:
+        cases *= (task.share[rows] @ task.y[rows]) / (seen.share[rows] @ task.y[rows])
     scores = factor * np.concatenate([part.values[key] for part in parts]) + shift
     return scores, cases * task.y[rows], cases * (1.0 - task.y[rows])
 

@@ -6,10 +6,11 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from baconlogic.decision import Decision, Link
@@ -80,6 +81,29 @@ class Outcome:
     paths: tuple[list[PathEntry], ...]
     histories: tuple[History, ...]
     interrupted: bool = False
+
+
+def in_cases(found: Outcome, counts: Floats, importance: Floats) -> Outcome:
+    """Return the outcome of two classes with the rows held out counted in cases, whatever the importance of a class.
+
+    `counts` (rows, classes) are weighted by it. How often a decision is right, and how sure that is, depends on how
+    many cases there are, not on how much an error matters.
+    """
+    if len(importance) != 2 or (importance == 1.0).all():
+        return found
+    weighed = np.where(importance > 0.0, importance, 1.0)
+    rows, total = len(counts), counts.sum()
+    factor = max(rows / (counts / weighed).sum(), 1.0) / max(rows / total, 1.0) / weighed  # a row is at least a case
+
+    def cases(entry: PathEntry) -> PathEntry:
+        held = entry.held
+        if held is None:
+            return entry
+        return replace(
+            entry, held=replace(held, positive=held.positive * factor[1], negative=held.negative * factor[0])
+        )
+
+    return replace(found, paths=tuple([cases(entry) for entry in path] for path in found.paths))
 
 
 def tree_provenance(history: History, path: Sequence[PathEntry]) -> dict[str, Any]:

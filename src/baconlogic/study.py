@@ -64,7 +64,7 @@ def _train(p: Plan, tasks: dict[int, Task], halted: list[bool], progress: Progre
     rows = {i: learning.sample(task) for i, task in tasks.items()}
     checked = getattr(p.search, "validated", True)
     pieces = len(tasks) * (1 + learning.FOLDS if checked else 1)
-    timed = {i: replace(task, seconds=_slot(p, pieces)) for i, task in tasks.items()}
+    timed = {i: replace(learning.drawn(task, rows[i]), seconds=_slot(p, pieces)) for i, task in tasks.items()}
     progress.expect(pieces)
     try:
         for i, trained in _side_by_side(p, timed, [(i, rows[i], None) for i in tasks]):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from baconlogic.answering import Link, two_probabilities
 from baconlogic.outcome import HeldOut
 from baconlogic.results import Listing, Result
-from baconlogic.subjects import subject
+from baconlogic.subjects import Subject, subject
 from baconlogic.wording import aligned, number
 
 if TYPE_CHECKING:
@@ -96,8 +97,12 @@ def at_least(*, recall: float, confidence: float = 0.95) -> Scenario:
     """Return the scenario that finds at least this share of cases, with confidence, and is right most often so.
 
     The bound is exact for rows like those held out: the cut is put at one of the cases, and the share of cases above
-    the k-th lowest of n is Beta(n - k + 1, k) distributed, whatever the scores are.
+    the k-th lowest of n is Beta(n - k + 1, k) distributed, whatever the scores are. A row of sample_weight 2 counts as
+    two rows; class_weight makes no case count as more.
     """
+    for what, share in (("recall", recall), ("confidence", confidence)):
+        if not (isinstance(share, Real) and 0.0 < share < 1.0):
+            raise ValueError(f'{what} must be a share between 0 and 1, got {share!r}; "screening" finds every case')
 
     def keys(n: Counts, cuts: Floats) -> Keys:
         enough = lower_bound(n.hits, n.hits + n.misses, confidence) >= recall
@@ -120,7 +125,7 @@ def scenario_of(given: Any) -> Scenario:
     """Return a scenario by its name, or as it is."""
     if isinstance(given, Scenario):
         return given
-    if given not in SCENARIOS:
+    if not isinstance(given, str) or given not in SCENARIOS:
         raise ValueError(f"unknown scenario {given!r}; use {', '.join(map(repr, SCENARIOS))}, a number, or costs(...)")
     return SCENARIOS[given]
 
@@ -141,7 +146,10 @@ def cut_of(scenario: Scenario, entry: Any) -> float:
         return scenario.pick(entry.held)
     if entry.in_sample_loss < SETTLED:
         return 0.0
-    raise ValueError("fit had too few rows to hold some out; choose the threshold by other rows: give X and y")
+    raise ValueError(
+        "fit held no rows out (too few of them, ended early, or a search that does not validate); choose the threshold "
+        "by rows it has not seen: clf.with_threshold(..., X, y) or scenarios(clf.decision_, X, y)"
+    )
 
 
 def held_out(scores: Floats, positive: Bools) -> HeldOut:
@@ -177,7 +185,7 @@ class ScenarioRow(Result):
     scenario: str
     aim: str
     threshold: float  # of the truth
-    probability: float
+    probability: float | None  # at the threshold, where the tree has a link to it
     accuracy: float
     accuracy_low: float
     accuracy_high: float
@@ -210,9 +218,10 @@ class ScenarioTable(Listing):
 
 
 def _as_text(rows: Sequence[ScenarioRow]) -> str:
+    linked = any(row.probability is not None for row in rows)
     lines = [
         [
-            row.scenario, f"{row.threshold:.3f}", f"{row.probability:.3f}",
+            row.scenario, f"{row.threshold:.3f}", *([f"{row.probability:.3f}"] if linked else []),
             *(
                 f"{getattr(row, what):.4f} ({getattr(row, f'{what}_low'):.3f}-{getattr(row, f'{what}_high'):.3f})"
                 for what in ("accuracy", "precision", "recall")
@@ -220,7 +229,8 @@ def _as_text(rows: Sequence[ScenarioRow]) -> str:
         ]
         for row in rows
     ]  # fmt: skip
-    return aligned(["scenario", "truth", "probability", "accuracy", "precision", "recall"], lines)
+    chance = ["probability"] if linked else []
+    return aligned(["scenario", "truth", *chance, "accuracy", "precision", "recall"], lines)
 
 
 class _Fold(NamedTuple):
@@ -248,10 +258,12 @@ def scenarios(
     the thresholds are chosen on the other parts. `in_sample` scores the rows that chose, as the paper does.
     `names` may hold names, `costs(...)` and `at_least(...)`.
     """
-    chosen = [scenario_of(name) for name in names]
+    chosen = [scenario_of(name) for name in ([names] if isinstance(names, str) else names)]
+    if not chosen:
+        raise ValueError(f"names holds no scenario; use {', '.join(map(repr, SCENARIOS))}")
     fitted = _fitted(model, X, y)
-    asked = subject(fitted)
-    link = asked.link or Link(1.0, asked.threshold)
+    asked = _asked(fitted)
+    link = _link(asked)
     if in_sample or not hasattr(model, "fit"):
         table = asked.table(X)
         scores, positive = link.score(asked.truths(table)), asked.positive(y, table.rows)
@@ -266,8 +278,8 @@ def scenarios(
     own = [cut_of(each, entry_of(fitted)) for each in chosen] if hasattr(fitted, "path_") and folds else same
     whole = [_Fold(scores, positive, same)]
     return ScenarioTable(
-        tuple(_row(each, own[i], link, _at(folds, i)) for i, each in enumerate(chosen) if folds),
-        tuple(_row(each, same[i], link, _at(whole, i)) for i, each in enumerate(chosen)),
+        tuple(_row(each, own[i], asked, _at(folds, i)) for i, each in enumerate(chosen) if folds),
+        tuple(_row(each, same[i], asked, _at(whole, i)) for i, each in enumerate(chosen)),
         int(positive.sum()), len(positive), measured,
     )  # fmt: skip
 
@@ -278,6 +290,18 @@ def _fitted(model: Any, X: Any, y: ArrayLike) -> Any:
 
         return clone(model).fit(X, y)
     return model
+
+
+def _asked(model: Any) -> Subject:
+    classes = getattr(getattr(model, "decision_", model), "classes", (False, True))
+    if len(classes) != 2:
+        raise ValueError(f"a threshold turns a decision between two classes; here are {len(classes)}")
+    return subject(model)
+
+
+def _link(asked: Subject) -> Link:
+    """Return how truths are scored: a tree alone says nothing of probability, but its truths can be ranked."""
+    return asked.link or Link(1.0, asked.threshold)
 
 
 def _parts(scores: Floats, positive: Bools, chosen: Sequence[Scenario], cv: int, seed: Any) -> Iterator[_Fold]:
@@ -298,7 +322,7 @@ def _refits(model: Any, X: Any, y: ArrayLike, chosen: Sequence[Scenario], cv: in
         clf = clone(model).fit(_safe_indexing(X, kept), labels[kept])
         asked = subject(clf)
         table = asked.table(_safe_indexing(X, held))
-        scores = (asked.link or Link(1.0, asked.threshold)).score(asked.truths(table))
+        scores = _link(asked).score(asked.truths(table))
         yield _Fold(scores, asked.positive(labels[held], table.rows), [cut_of(each, entry_of(clf)) for each in chosen])
 
 
@@ -309,7 +333,7 @@ def _at(folds: Sequence[_Fold], scenario: int) -> Counts:
     return Counts(*(int(np.sum(part)) for part in (yes & positive, yes & ~positive, ~yes & positive, ~yes & ~positive)))
 
 
-def _row(scenario: Scenario, cut: float, link: Link, counts: Counts) -> ScenarioRow:
+def _row(scenario: Scenario, cut: float, asked: Subject, counts: Counts) -> ScenarioRow:
     from scipy.stats import binomtest
 
     cases, said_yes = counts.hits + counts.misses, counts.hits + counts.alarms
@@ -325,7 +349,15 @@ def _row(scenario: Scenario, cut: float, link: Link, counts: Counts) -> Scenario
     what, k, n = (
         ("precision", counts.hits, said_yes) if scenario.name == TREATMENT.name else ("recall", counts.hits, cases)
     )
-    guarantee = f"{what} at least {float(lower_bound(k, n)):.3f} with 95% confidence on data like this ({k} of {n})"
+    guarantee = f"{what} at least {_down(float(lower_bound(k, n)))} with 95% confidence on data like this ({k} of {n})"
+    if not n:
+        guarantee = "it never says yes on these rows, so nothing can be promised"
+    link = _link(asked)
     threshold = link.threshold + cut / link.steepness
-    probability = float(two_probabilities(np.array([cut]))[0, 1])
+    probability = None if asked.link is None else float(two_probabilities(np.array([cut]))[0, 1])
     return ScenarioRow(scenario.name, scenario.aim, threshold, probability, **figures, guarantee=guarantee)
+
+
+def _down(share: float) -> str:
+    """Write a share with three digits, never more than it is: a bound that is rounded up promises too much."""
+    return f"{np.floor(share * 1000.0) / 1000.0:.3f}"

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from baconlogic.columns import Columns
 from baconlogic.results import Listing, Result
 from baconlogic.thresholds import SETTLED
 from baconlogic.tree import Tree
-from baconlogic.wording import aligned, listed
+from baconlogic.wording import aligned, listed, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,28 +60,39 @@ class Alternatives(Listing):
 
     def __str__(self) -> str:
         lines = [
-            [str(i), f"{row.accuracy:.4f}", f"{row.loss:.4f}", str(row.leaves), "  " + ", ".join(row.features)]
+            [str(i), f"{row.accuracy:.4f}", _shown(row.loss), str(row.leaves), "  " + _names(row.features)]
             for i, row in enumerate(self.rows, 1)
         ]
-        width = max(len(line[-1]) for line in lines)
-        lines = [[*line[:-1], line[-1].ljust(width)] for line in lines]
-        table = aligned(
-            ["tree", "accuracy", "log-loss", "leaves", "  features, most important first".ljust(width)], lines
-        )
+        header = ["tree", "accuracy", "log-loss", "leaves", "  features, most important first"]
+        width = max(len(line[-1]) for line in [header, *lines])
+        header, *lines = ([*line[:-1], line[-1].ljust(width)] for line in [header, *lines])
+        table = aligned(header, lines)
+        trees = f"{len(self.rows)} tree{'' if len(self.rows) == 1 else 's'}"
         said = [
-            f"{len(self.rows)} trees within {self.tolerance:g} of the best accuracy on rows held out:",
+            f"{trees} within {self.tolerance:g} of the best accuracy on rows held out:",
             "",
             table,
             "",
         ]
         if len(self.rows) < self.asked:
-            said.append(f"No more were found ({self.asked} were asked for): the data speak for few explanations.")
-        often = [f"{feature} ({count})" for feature, count in self.frequency]
+            said.append(f"No more were found ({self.asked} were asked for): what else was tried does worse.")
+        if any(math.isnan(row.loss) for row in self.rows):
+            said.append("A log-loss of - is that of a rule that explains every row, so that none was held out.")
+        often = [f"{one_line(feature)} ({count})" for feature, count in self.frequency]
         said.append(f"How many of them use a feature: {listed(often, 'and')}.")
         pairs = [share for i, line in enumerate(self.agreement) for share in line[:i]]
         if pairs:
-            said.append(f"Two of them decide alike on {min(pairs):.1%} to {max(pairs):.1%} of the rows.")
+            shares = list(dict.fromkeys(f"{share:.1%}" for share in (min(pairs), max(pairs))))
+            said.append(f"Two of them decide alike on {' to '.join(shares)} of the rows.")
         return "\n".join(said)
+
+
+def _names(features: Sequence[str]) -> str:
+    return ", ".join(one_line(feature) for feature in features)
+
+
+def _shown(loss: float) -> str:
+    return "-" if math.isnan(loss) else f"{loss:.4f}"
 
 
 def alternatives(
@@ -97,27 +110,48 @@ def alternatives(
     `clf` says how to learn; it need not be fitted. Scores are those of the rows that each fit holds out, the same for
     all; the best of many is a little flattering. Of more than two classes, `label` is explained.
     """
-    if n < 1:
-        raise ValueError(f"n must be 1 or more, got {n}")
+    if not isinstance(n, Integral) or n < 1:
+        raise ValueError(f"n must be a whole number, 1 or more, got {n!r}")
+    if not tolerance >= 0.0:
+        raise ValueError(f"tolerance must not be negative, got {tolerance!r}")
+    if not hasattr(clf, "forbidden"):
+        raise TypeError(f"alternatives are learned: expected a BaconClassifier, got {type(clf).__name__}")
     stated = [name for name in ("order", "init") if getattr(clf, name) is not None]
     if stated:
         raise ValueError(f"{stated[0]}= says which tree to learn, so there are no alternatives; leave it out")
-    labels = _one_class(np.asarray(y), label)
+    clf, labels = _one_class(_seeded(clf), np.asarray(y), label)
     found = _find(clf, X, labels, n, tolerance, n_jobs)
     if not found:
-        raise ValueError("no logic was found that beats the base rate, so there are no explanations to choose from")
+        raise ValueError(
+            "no logic was found that beats the base rate on rows held out, so there is nothing to choose from; "
+            "too few rows, or a search that holds none out, give none either"
+        )
     chosen = _diverse(_near(found, tolerance), n)
     return _told(chosen, X, n, tolerance)
 
 
-def _one_class(y: NDArray[Any], label: Any) -> NDArray[Any]:
-    """Return y, or of more than two classes whether it is `label`."""
+def _seeded(clf: Any) -> Any:
+    """Return an unfitted copy whose fits all hold out the same rows, also where no seed is given."""
+    from sklearn.base import clone
+
+    copy = clone(clf)
+    if copy.random_state is None:
+        copy.set_params(random_state=int(np.random.default_rng().integers(2**31 - 1)))
+    return copy
+
+
+def _one_class(clf: Any, y: NDArray[Any], label: Any) -> tuple[Any, NDArray[Any]]:
+    """Return the classifier and y; where a label is given, of whether y is that."""
     known = np.unique(y).tolist()
     if len(known) <= 2 and label is None:
-        return y
+        return clf, y
     if label not in known:
         raise ValueError(f"there is a tree for each class; give label=, one of {', '.join(map(repr, known))}")
-    return np.asarray(y == label)
+    if isinstance(clf.class_weight, Mapping):
+        if len(known) > 2:
+            raise ValueError("class_weight weighs classes, but label= is explained against all others; use 'balanced'")
+        clf.set_params(class_weight={name == label: weight for name, weight in clf.class_weight.items()})
+    return clf, np.asarray(y == label)
 
 
 def _find(clf: Any, X: Any, y: NDArray[Any], n: int, tolerance: float, n_jobs: int | None) -> dict[Features, PathEntry]:
@@ -129,14 +163,15 @@ def _find(clf: Any, X: Any, y: NDArray[Any], n: int, tolerance: float, n_jobs: i
         batch, waiting = waiting[:BATCH], waiting[BATCH:]
         for forbidden, path in zip(batch, _paths(clf, X, y, batch, n_jobs), strict=True):
             fits += 1
-            entries = {frozenset(entry.tree.features): entry for entry in path if entry.logic and _score(entry) > 0.0}
-            for features, entry in entries.items():
+            entries = [entry for entry in path if entry.logic and _score(entry) > 0.0]
+            for entry in entries:  # several sizes may use the same features
+                features = frozenset(entry.tree.features)
                 if features not in found or _score(entry) > _score(found[features]):
                     found[features] = entry
             if not entries:
                 continue
-            useful += bool(entries.keys() & _near(found, tolerance).keys())
-            best = min(entries.values(), key=lambda entry: (entry.loss, entry.leaves))
+            useful += not _near(found, tolerance).keys().isdisjoint(frozenset(entry.tree.features) for entry in entries)
+            best = min(entries, key=lambda entry: (entry.loss, entry.leaves))
             ranked = [name for name in best.tree.features if name not in (clf.required or ())]
             for name in ranked if not forbidden else ranked[:BRANCHES]:
                 wider = forbidden | {name}

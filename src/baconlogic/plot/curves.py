@@ -21,6 +21,8 @@ from baconlogic.plot.style import (
     label_axes,
     legend_above,
     matplotlib,
+    near,
+    never_crossed,
     shortened,
     tidy,
     width_of,
@@ -106,16 +108,19 @@ def precision_recall(
     at = np.unique(np.concatenate([[0.0, 1.0], truths]))
     scores, own = _scores(truths, positive, at), _scores(truths, positive, np.array([asked.threshold]))
     styles = {"precision": (BLUE, "-", "o"), "recall": (VERMILLION, "--", "s"), "accuracy": (BLACK, ":", "^")}
+    line = near(asked.threshold)
     for name, (colour, dashes, marker) in styles.items():
         value = own[name][0]
         said = f"{name} ({UNKNOWN[name] if math.isnan(value) else f'{value:.3f}'})"
         ax.step(at, scores[name], dashes, where="post", color=colour, linewidth=1.8)
         ax.plot([], [], dashes, color=colour, marker=marker, linewidth=1.8, markersize=6, label=said)
-        ax.plot(asked.threshold, value, marker, color=colour, markersize=6, markeredgecolor="white", zorder=4)
-    ax.axvline(asked.threshold, color=GREY, linewidth=1.0, dashes=(6, 3))
-    said = f"decides at {asked.threshold:.2f}"
-    ax.annotate(said, (asked.threshold, 0.02), xytext=(4, 0), textcoords="offset points", fontsize=SMALL)
-    ax.set_xlim(min(-0.02, asked.threshold - 0.02), max(1.02, asked.threshold + 0.02))
+        ax.plot(line, value, marker, color=colour, markersize=6, markeredgecolor="white", zorder=4)
+    ax.axvline(line, color=GREY, linewidth=1.0, dashes=(6, 3))
+    said = f"decides at {asked.threshold:.2f}{never_crossed(asked.threshold)}"
+    left = line > 0.8  # the room is there
+    where: dict[str, Any] = {"xytext": (-4 if left else 4, 0), "ha": "right" if left else "left"}
+    ax.annotate(said, (line, 0.02), textcoords="offset points", fontsize=SMALL, **where)
+    ax.set_xlim(min(-0.02, line - 0.02), max(1.02, line + 0.02))
     ax.set_ylim(-0.02, 1.03)
     label_axes(ax, "threshold on truth", "share of cases")
     tidy(ax)
@@ -181,6 +186,8 @@ def _entries(model: Any, label: Any) -> tuple[list[Any], int | None]:
     """Return the entries of a path, and the size chosen where it is known."""
     if not hasattr(model, "path_"):
         return list(model), None
+    if isinstance(model.history_, tuple) and not model.history_:
+        raise ValueError("there is one class only, so nothing was learned and there is nothing to draw")
     if isinstance(model.history_, tuple):
         known = [history.label for history in model.history_]
         if label not in known:

@@ -19,6 +19,8 @@ from baconlogic.plot.style import (
     category_labels,
     label_axes,
     legend_above,
+    near,
+    never_crossed,
     tidy,
 )
 from baconlogic.subjects import subject
@@ -63,9 +65,9 @@ def truths(
     ]
     for members, marker, said in crosses:
         ax.plot(place[members], found[members], marker, color=BLACK, markersize=9, markeredgewidth=1.2, label=said)
-    said = f"threshold {asked.threshold:.2f}"
-    ax.axhline(asked.threshold, color=GREY, linewidth=1.0, dashes=(6, 3), label=said)
-    _strips(ax, positive, (no, yes), asked.threshold)
+    said = f"threshold {asked.threshold:.2f}{never_crossed(asked.threshold)}"
+    ax.axhline(near(asked.threshold), color=GREY, linewidth=1.0, dashes=(6, 3), label=said)
+    _strips(ax, positive, (no, yes), near(asked.threshold))
     label_axes(ax, "cases, sorted by truth", "degree of truth")
     tidy(ax)
     legend_above(ax)
@@ -122,7 +124,7 @@ def correlation(X: Any, ax: Axes | None = None, columns: Sequence[str] | None = 
 def _said(value: float, *, whole: bool) -> str:
     """Write a correlation, or only that it is negative: in print, red and blue are one grey."""
     if whole and not np.isnan(value):
-        return f"{value:.2f}".replace("-", "−")  # noqa: RUF001
+        return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")  # noqa: RUF001
     return "−" if value < -0.05 else ""  # noqa: RUF001
 
 
@@ -151,6 +153,8 @@ def _numeric(X: Any, columns: Sequence[str] | None) -> tuple[list[str], Floats, 
 def _correlations(values: Floats) -> Floats:
     """Return the correlation matrix, each pair over the rows that have both; NaN where it is not known."""
     known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        values = values / np.nanmax(np.abs(values), axis=0)  # squares of very large or small numbers are not finite
     if known.all():
         return np.atleast_2d(np.corrcoef(values, rowvar=False))
     count = values.shape[1]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 FIGURE_3 = (1.0, 0.0, 1.9, -0.9, 0.5, (0.0, 0.8))  # the paper's panels 2 to 7
 ISOLINES = np.arange(1, 10) / 10
 STRIP = (-0.42, -0.08)  # where the data are drawn, below truth 0
-MOST_CATEGORIES = 12
+MOST_CATEGORIES, MOST_FIGURES = 12, 5  # bars of a panel, and bars up to which their truths are printed
 
 
 def surfaces(andnesses: Sequence[Any] = FIGURE_3, axes: Any = None, *, aggregator: str = "gcd") -> NDArray[Any]:
@@ -50,6 +50,8 @@ def surfaces(andnesses: Sequence[Any] = FIGURE_3, axes: Any = None, *, aggregato
     drawn = panels(axes, len(andnesses), 3, (2.7, 2.85))
     for ax, given in zip(drawn, andnesses, strict=True):
         wanted, weight = given if isinstance(given, tuple) else (given, 0.5)
+        if isinstance(wanted, str) and wanted not in gcd.LEVELS:
+            raise ValueError(f"no level has the code {wanted!r:.60}; the codes are {', '.join(gcd.LEVELS)}")
         andness = gcd.LEVELS[wanted].andness() if isinstance(wanted, str) else float(wanted)
         truth = gcd.AGGREGATORS[aggregator]([across, up], [weight, 1.0 - weight], andness)
         ax.contourf(grid, grid, truth, levels=np.linspace(0.0, 1.0, 11), cmap="cividis", vmin=0.0, vmax=1.0)
@@ -183,7 +185,7 @@ def _span(criterion: Numeric, known: Floats) -> tuple[float, float]:
         ends = [criterion.inverse(0.01), criterion.inverse(0.99), *known[:1]]
     else:
         ends = [criterion.bends[0], criterion.bends[-1], *known[:1]]
-    room = 0.04 * (max(ends) - min(ends))
+    room = max(0.04 * (max(ends) - min(ends)), 1e-9 * max(map(abs, ends)))
     return min(ends) - room, max(ends) + room
 
 
@@ -202,7 +204,7 @@ def _categories(ax: Axes, criterion: Table, column: Any, groups: list[tuple[str,
         place = np.arange(len(names))
     truths = [truth for _, truth in shown] + ([] if criterion.other is None else [criterion.other])
     ax.bar(place, truths, 0.7, color=SKY, edgecolor=BLUE, linewidth=1.0, gid="criterion")
-    for at, truth in enumerate(truths):
+    for at, truth in enumerate(truths if len(truths) <= MOST_FIGURES else []):
         ax.text(at, truth + 0.02, f"{truth:.2f}", ha="center", va="bottom", fontsize=SMALL)
     ax.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
     crowded = len(names) * max(map(len, names)) > 24

@@ -51,6 +51,8 @@ def panels(axes: Any, count: int, across: int, size: tuple[float, float]) -> NDA
         if len(given) < count:
             raise ValueError(f"there are {count} panels to draw, got {len(given)} axes; give as many, or none")
         return given[:count]
+    if not count:
+        raise ValueError("there is no panel to draw")
     across = min(across, count)
     down = -(-count // across)
     whole = size[0] * across, size[1] * down
@@ -107,6 +109,16 @@ def apart(value: float, other: float) -> tuple[str, str]:
         if said[0] != said[1]:
             return said
     return f"{value:.2f}", f"{other:.2f}"
+
+
+def near(threshold: float) -> float:
+    """Return a threshold, or the edge of a drawing where it is far outside: no scale is stretched for it."""
+    return min(max(threshold, -0.1), 1.1)
+
+
+def never_crossed(threshold: float) -> str:
+    """Say what a threshold outside [0, 1] means."""
+    return " (always yes)" if threshold < 0.0 else " (never yes)" if threshold >= 1.0 else ""
 
 
 def answer(label: Any) -> str:
