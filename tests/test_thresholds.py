@@ -286,3 +286,23 @@ def test_breast_cancer_in_sample_beats_the_three_lines_of_the_paper():
     assert treatment.precision == 1.0
     assert treatment.recall > 0.9575
     assert treatment.accuracy > 0.9842
+
+
+def test_a_part_without_logic_answers_as_its_classifier_does():
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
+    y = (X["a"] + 1.3 * rng.normal(size=60) > 0).to_numpy()
+    clf = BaconClassifier(random_state=0, max_leaves=1).fit(X, y)
+    parts = [
+        clone(clf).fit(X.iloc[kept], y[kept]).history_.logic
+        for kept, _ in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
+    ]
+    assert clf.history_.logic
+    assert not all(parts)
+    assert len(thresholds.scenarios(clf, X, y).rows) == 3
+
+
+def test_each_scenario_promises_what_it_is_for(fitted):
+    clf, X, y = fitted
+    rows = thresholds.scenarios(clf.decision_, X, y, names=[*thresholds.SCENARIOS, thresholds.costs(1, 2)]).rows
+    assert [row.guarantee.split()[0] for row in rows] == ["recall", "accuracy", "precision", "accuracy"]

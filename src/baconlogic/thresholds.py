@@ -68,6 +68,7 @@ class Scenario:
     name: str
     aim: str
     keys: Callable[[Counts, Floats], Keys]  # of the counts at each cut, and of the cuts
+    promises: str = "accuracy"  # or precision, or recall: what its guarantee is about
 
     def pick(self, held: HeldOut) -> float:
         """Return the score at which to turn, judged by rows held out."""
@@ -79,9 +80,11 @@ class Scenario:
         return float(cuts[best])
 
 
-SCREENING = Scenario("screening", "find every case", lambda n, _: (n.recall, n.accuracy))
+SCREENING = Scenario("screening", "find every case", lambda n, _: (n.recall, n.accuracy), "recall")
 DIAGNOSIS = Scenario("diagnosis", "be right most often", lambda n, cuts: (n.accuracy, -np.abs(cuts)))
-TREATMENT = Scenario("treatment planning", "be right whenever it says yes", lambda n, _: (n.precision, n.recall))
+TREATMENT = Scenario(
+    "treatment planning", "be right whenever it says yes", lambda n, _: (n.precision, n.recall), "precision"
+)
 SCENARIOS = {each.name: each for each in (SCREENING, DIAGNOSIS, TREATMENT)}
 
 
@@ -109,7 +112,7 @@ def at_least(*, recall: float, confidence: float = 0.95) -> Scenario:
         return np.where(enough, n.accuracy, -np.inf), -np.abs(cuts)
 
     aim = f"find at least {number(100.0 * recall)}% of cases, with {number(100.0 * confidence)}% confidence"
-    return Scenario(f"recall {number(recall)}", aim, keys)
+    return Scenario(f"recall {number(recall)}", aim, keys, "recall")
 
 
 def lower_bound(hits: Any, n: Any, confidence: float = 0.95) -> Any:
@@ -214,7 +217,11 @@ class ScenarioTable(Listing):
             promises = [f"{row.scenario} ({row.aim}): {row.guarantee}" for row in self.rows]
             said += [_as_text(self.rows), "", *promises, ""]
         said += ["Where the rows that are scored also choose the threshold (flattering, for comparison):", ""]
-        return "\n".join([*said, _as_text(self.same_rows)])
+        said += [_as_text(self.same_rows), "", _LEGEND]
+        return "\n".join(said)
+
+
+_LEGEND = "precision: of those it says yes to, how many are cases; recall: of the cases, how many it says yes to."
 
 
 def _as_text(rows: Sequence[ScenarioRow]) -> str:
@@ -323,7 +330,8 @@ def _refits(model: Any, X: Any, y: ArrayLike, chosen: Sequence[Scenario], cv: in
         asked = subject(clf)
         table = asked.table(_safe_indexing(X, held))
         scores = _link(asked).score(asked.truths(table))
-        yield _Fold(scores, asked.positive(labels[held], table.rows), [cut_of(each, entry_of(clf)) for each in chosen])
+        cuts = [cut_of(each, entry_of(clf)) if clf.history_.logic else 0.0 for each in chosen]  # else its one answer
+        yield _Fold(scores, asked.positive(labels[held], table.rows), cuts)
 
 
 def _at(folds: Sequence[_Fold], scenario: int) -> Counts:
@@ -336,20 +344,18 @@ def _at(folds: Sequence[_Fold], scenario: int) -> Counts:
 def _row(scenario: Scenario, cut: float, asked: Subject, counts: Counts) -> ScenarioRow:
     from scipy.stats import binomtest
 
-    cases, said_yes = counts.hits + counts.misses, counts.hits + counts.alarms
     shares = {
         "accuracy": (counts.hits + counts.passes, sum(counts)),
-        "precision": (counts.hits, said_yes),
-        "recall": (counts.hits, cases),
+        "precision": (counts.hits, counts.hits + counts.alarms),
+        "recall": (counts.hits, counts.hits + counts.misses),
     }
     figures: dict[str, float] = {}
     for what, (k, n) in shares.items():
         interval = binomtest(k, n).proportion_ci(method="exact") if n else (0.0, 1.0)
         figures |= {what: k / n if n else 0.0, f"{what}_low": interval[0], f"{what}_high": interval[1]}
-    what, k, n = (
-        ("precision", counts.hits, said_yes) if scenario.name == TREATMENT.name else ("recall", counts.hits, cases)
-    )
-    guarantee = f"{what} at least {_down(float(lower_bound(k, n)))} with 95% confidence on data like this ({k} of {n})"
+    k, n = shares[scenario.promises]
+    bound = _down(float(lower_bound(k, n)))
+    guarantee = f"{scenario.promises} at least {bound} with 95% confidence on data like this ({k} of {n})"
     if not n:
         guarantee = "it never says yes on these rows, so nothing can be promised"
     link = _link(asked)

@@ -54,7 +54,8 @@ class Growth(BaseEstimator):  # type: ignore[misc]
             if not grower.best:
                 raise
             interrupted = True
-        ended = "interrupted" if interrupted else f"grown to {max(grower.best)} leaves"
+        size = max(grower.best)
+        ended = "interrupted" if interrupted else f"grown to {size} {'leaf' if size == 1 else 'leaves'}"
         return Found(grower.complete(), ended, interrupted)
 
 
