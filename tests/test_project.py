@@ -289,6 +289,7 @@ LAYERS = {
         "rows",
         "search/sinkhorn",
         "study",
+        "subjects",
         "thresholds",
         "tree",
     },
