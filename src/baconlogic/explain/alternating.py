@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     Features = frozenset[str]
 
 BRANCHES = 3  # of the features of a tree found without others, as many are forbidden next
-BATCH = 5  # fits side by side
+BATCH = 3  # fits side by side
+CHOICE = 2  # good trees for each that is asked for, to choose different ones from
 MOST_TRIES = 3  # fits for each tree asked for, at most
 
 
@@ -159,7 +160,8 @@ def _find(clf: Any, X: Any, y: NDArray[Any], n: int, tolerance: float, n_jobs: i
     found: dict[Features, PathEntry] = {}
     waiting: list[Features] = [frozenset()]
     seen, fits, useful = {frozenset[str]()}, 0, 0
-    while waiting and fits < MOST_TRIES * n and useful < n + 1:
+    while waiting and fits < MOST_TRIES * n and (useful <= n / 2 or len(_near(found, tolerance)) < CHOICE * n):
+        waiting.sort(key=lambda forbidden: -_use(forbidden, found, tolerance))
         batch, waiting = waiting[:BATCH], waiting[BATCH:]
         for forbidden, path in zip(batch, _paths(clf, X, y, batch, n_jobs), strict=True):
             fits += 1
@@ -179,6 +181,12 @@ def _find(clf: Any, X: Any, y: NDArray[Any], n: int, tolerance: float, n_jobs: i
                     seen.add(wider)
                     waiting.append(wider)
     return found
+
+
+def _use(forbidden: Features, found: dict[Features, PathEntry], tolerance: float) -> float:
+    """Return how many of the good trees use what is forbidden, by feature: what most rest on is forbidden first."""
+    near = _near(found, tolerance) if found else {}
+    return sum(name in features for name in forbidden for features in near) / max(len(forbidden), 1)
 
 
 def _paths(clf: Any, X: Any, y: NDArray[Any], batch: Sequence[Features], n_jobs: int | None) -> list[list[PathEntry]]:
