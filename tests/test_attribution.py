@@ -156,3 +156,8 @@ def test_a_feature_mandatory_for_one_part_and_desired_in_another_is_not_called_m
     found = attribution(tree, {"a": [0, 1, 2.0], "b": [0, 1, 1], "c": [1, 0, 1]})
     assert found.rows[0].whole == ""
     assert "mandatory and desired within a part" in str(found)
+
+
+def test_a_misspelt_label_of_a_tree_alone_is_refused():
+    with pytest.raises(ValueError, match="no row is 'grannt', which label= says means yes; y holds 'grant', 'deny'"):
+        attribution(Tree("a"), {"a": [0.1, 0.9]}, ["grant", "deny"], label="grannt")

@@ -124,3 +124,13 @@ def test_what_cannot_be_asked_is_said():
 def test_trees_that_differ_in_a_name_only_are_not_said_to_differ_in_numbers():
     one, other = (Tree(Gate(["a", "b"], "C", name=name)) for name in ("first", "second"))
     assert "They differ in the names, the order" in str(compare(one, other))
+
+
+def test_trees_that_speak_for_different_classes_are_not_compared():
+    features = [Feature("a", "truth")]
+    one, other = (
+        Decision([Tree("a")], [Link(5, 0.5)], classes, features) for classes in (("no", "yes"), ("yes", "no"))
+    )
+    with pytest.raises(ValueError, match="the first tree speaks for 'yes', the second for 'no'"):
+        compare(one, other)
+    assert compare(one, Tree("a")).first == compare(Tree("a"), one).first

@@ -1,5 +1,7 @@
 """Simplifying keeps truths: on paper exactly, in floats to 1e-12 wherever the tree itself is not lost in rounding."""
 
+from pathlib import Path
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import givens, leaves, nodes, ramps, sigmoids, tables
 from test_bounds import completions, unique_features
 
-from baconlogic import Gate, Leaf, Not, Tree
+from baconlogic import Gate, Leaf, Not, Tree, load
 from baconlogic.criteria import Sigmoid
 from baconlogic.edit import simplify
 from baconlogic.nodes import flatten
@@ -239,3 +241,9 @@ def test_a_tolerance_that_is_none_is_refused():
     for wrong in (-0.1, 2, float("nan")):
         with pytest.raises(ValueError, match="tolerance is a difference of truths"):
             simplify(Tree("a"), wrong)
+
+
+def test_a_learned_tree_prints_in_ten_lines():
+    tree = load(Path(__file__).parent.parent / "docs" / "malignant.json").tree
+    assert len(str(tree).splitlines()) == 11
+    assert len(str(simplify(tree)).splitlines()) == 10

@@ -97,7 +97,7 @@ def test_a_decision_gives_probability_and_label():
 
 def test_certainty_is_not_claimed_where_it_is_not():
     model = Decision((Tree("a"),), (Link(100.0, 0.5),), (0, 1), (Feature("a", "truth"),))
-    assert "(probability of 1: >99.9%)" in str(trace(model, {"a": 1}))
+    assert "(probability of 1: >99.99%)" in str(trace(model, {"a": 1}))
     assert "(probability of 1: <0.01%)" in str(trace(model, [0.0]))
 
 

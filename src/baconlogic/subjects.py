@@ -106,7 +106,10 @@ class Subject:
             raise ValueError(
                 f"y holds {strange[0]!r:.60}, expected {known}; of a tree alone, label= says what means yes"
             )
-        return np.asarray(labels == self.yes, dtype=bool)
+        found = np.asarray(labels == self.yes, dtype=bool)
+        if not self.classes and self.yes is not True and not found.any():
+            raise ValueError(f"no row is {self.yes!r:.60}, which label= says means yes; y holds {_some(labels)}")
+        return found
 
 
 def subject(model: Any, threshold: float | None = None, label: Any = None) -> Subject:
@@ -138,6 +141,11 @@ def _of_decision(decision: Decision, label: Any) -> Subject:
     place = classes.index(label)
     link = decision.links[place]
     return Subject(decision.trees[place], link.threshold, label, f"not {label}", link, columns, classes)
+
+
+def _some(labels: NDArray[Any]) -> str:
+    known = list(dict.fromkeys(labels.tolist()))
+    return ", ".join(f"{label!r:.60}" for label in known[:5]) + (", ..." if len(known) > 5 else "")
 
 
 def _as_rows(row: Any, columns: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:

@@ -31,10 +31,14 @@ def degree(truth: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share in percent with three digits, or as many as keep it apart from 0% and 100%."""
+    """Write a share in percent with three digits; what is not quite 0% or 100% stays apart from it."""
+    if 0.0 < share < 1e-4:
+        return "<0.01%"
+    if 0.9999 < share < 1.0:
+        return ">99.99%"
     shown = f"{100.0 * share:.3g}"
-    if float(shown) in (0.0, 100.0) and share not in (0.0, 1.0):
-        shown = f"{100.0 * share:.12g}"
+    if share < 1.0 and float(shown) == 100.0:
+        shown = f"{100.0 * share:.4g}"
     return f"{number(float(shown))}%"
 
 

@@ -42,7 +42,8 @@ def simplify(tree: Tree, tolerance: float = 0.0, X: Any = None) -> Tree:
 
     Without tolerance it is exact: gates of one kind that lie inside each other become one, negations cancel or go into
     leaves. A gate that has a name stays. With a tolerance, similar gates become one too, and leaves go that have no
-    effect, as long as no truth changes by more; over the rows X or, without, over a sample of leaf truths.
+    effect, as long as no truth changes by more; over the rows X or, without, over a sample of leaf truths. That tries
+    every pair again after each step: seconds for 30 leaves, minutes for 100.
     """
     if not 0.0 <= tolerance <= 1.0:
         raise ValueError(f"tolerance is a difference of truths, from 0 to 1, e.g. 0.01; got {tolerance!r}")

@@ -56,7 +56,7 @@ class Trace(Result):
         lines = drawing.draw(self.tree.root).split("\n")
         nodes = dict(self.tree.walk())
         drawn = [s for s in self.steps if not s.path or not _said_above(nodes[s.path[:-1]], nodes[s.path])]
-        shown = [_percent(step.truth) for step in drawn]
+        shown = [percent(step.truth) for step in drawn]
         width = max(len(text) for text in shown)
         values = {step.path: step.value for step in self.steps}
         tree = [
@@ -73,7 +73,7 @@ class Trace(Result):
         known = (
             ""
             if chance is None
-            else f" (probability of {cases.answer(self.yes)}: {_percent(min(max(chance, 1e-12), 1.0 - 1e-12))})"
+            else f" (probability of {cases.answer(self.yes)}: {percent(min(max(chance, 1e-12), 1.0 - 1e-12))})"
         )
         return f"{said}: the answer is {cases.answer(self.decision)}{known}."
 
@@ -153,10 +153,3 @@ def _called(node: Node) -> str:
             names[one_line(each.feature)] = None
     called = listed([*names][:MOST_CALLED] + ["more"] * (len(names) > MOST_CALLED), "and")
     return f"not {called}" if isinstance(node, Not) else called if len(names) == 1 else f"the part on {called}"
-
-
-def _percent(share: float) -> str:
-    """Write a share in percent; what is not quite 0% or 100% stays apart from it."""
-    if 0.0 < share < 1e-4:
-        return "<0.01%"
-    return ">99.9%" if 0.9995 <= share < 1.0 else percent(share)
