@@ -205,6 +205,16 @@ def mapped(root: Node, change: Callable[[Node], Node]) -> Node:
     return made[-1]
 
 
+def negations(order: list[tuple[Node, tuple[int, ...]]]) -> list[bool]:
+    """Return, for each node of `flatten`, whether an odd number of negations stands above it."""
+    negated = [False] * len(order)
+    for position in range(len(order) - 1, -1, -1):
+        node, below = order[position]
+        for child in below:
+            negated[child] = negated[position] != isinstance(node, Not)
+    return negated
+
+
 def walk(root: Node) -> Iterator[tuple[Path, Node]]:
     """Yield every node with its path, root first, left to right."""
     waiting: list[tuple[Path, Node]] = [((), root)]

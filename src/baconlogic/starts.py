@@ -16,7 +16,7 @@ from baconlogic import gcd
 from baconlogic.criteria import Given, Sigmoid, Table
 from baconlogic.encoding import Source
 from baconlogic.kernel import Shape
-from baconlogic.nodes import Gate, Leaf, Not, flatten
+from baconlogic.nodes import Gate, Leaf, flatten, negations
 from baconlogic.search import drafts
 from baconlogic.search.drafts import CRISP, STEEPNESS, THRESHOLD, Draft
 
@@ -70,12 +70,7 @@ def _learnable(leaf: Leaf, column: Column) -> bool:
 def _signed(root: Node) -> list[tuple[Node, bool]]:
     """Return each node, children first, with whether an odd number of negations stands above it."""
     order = flatten(root)
-    negated = [False] * len(order)
-    for i in range(len(order) - 1, -1, -1):
-        node, below = order[i]
-        for child in below:
-            negated[child] = negated[i] != isinstance(node, Not)
-    return [(node, sign) for (node, _), sign in zip(order, negated, strict=True)]
+    return [(node, sign) for (node, _), sign in zip(order, negations(order), strict=True)]
 
 
 def draft_of(tree: Tree, encoding: encoded.Encoding) -> Draft:

@@ -67,6 +67,13 @@ class Subject:
             raise ValueError(f"expected one row, got {table.rows}; of a frame take one, e.g. df.iloc[[0]]")
         return table
 
+    def judged(self, X: Any, y: ArrayLike) -> tuple[Floats, Bools]:
+        """Return the truth of each row and whether its label means yes."""
+        table = self.table(X)
+        if not table.rows:
+            raise ValueError("the table has no rows")
+        return self.truths(table), self.positive(y, table.rows)
+
     def case(self, row: Any, columns: Sequence[str] | None = None, *, partial: bool = False) -> dict[str, Any]:
         """Return the values of one row for the features of the tree: None where missing.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from baconlogic import gcd
 from baconlogic.edit.andnesses import carried, for_inputs, for_two, opposite
 from baconlogic.edit.simplifying import exponents, kind_of, merge_gates, merged
-from baconlogic.nodes import Gate, Leaf, Node, Not, flatten
+from baconlogic.nodes import Gate, Leaf, Node, Not, flatten, negations
 from baconlogic.tree import Tree
 
 LEAST = 1e-15  # the least share that a leaf keeps
@@ -75,13 +75,8 @@ def _check(tree: Tree, groups: Mapping[str, Sequence[str]]) -> None:
 def _negations_at_leaves(root: Node) -> Node:
     """Return the tree without names of gates, every negation pushed down to the leaves by De Morgan."""
     order = flatten(root)
-    turned = [False] * len(order)
-    for position in range(len(order) - 1, -1, -1):
-        node, below = order[position]
-        for child in below:
-            turned[child] = turned[position] != isinstance(node, Not)
     made: list[Node] = []
-    for (node, below), turn in zip(order, turned, strict=True):
+    for (node, below), turn in zip(order, negations(order), strict=True):
         if isinstance(node, Gate):
             andness = opposite(node.andness, len(below)) if turn else node.andness
             made.append(Gate([made[i] for i in below], andness, node.weights, node.aggregator))

@@ -99,11 +99,7 @@ def precision_recall(
 ) -> Axes:
     """Draw precision, recall and accuracy against the threshold on truth; the decision's own threshold is marked."""
     asked = subject(model, threshold, label)
-    table = asked.table(X)
-    truths = asked.truths(table)
-    positive = asked.positive(y, table.rows)
-    if not table.rows:
-        raise ValueError("the table has no rows; there is nothing to draw")
+    truths, positive = asked.judged(X, y)
     ax = axes_of(ax, (6.4, 4.0))
     at = np.unique(np.concatenate([[0.0, 1.0], truths]))
     scores, own = _scores(truths, positive, at), _scores(truths, positive, np.array([asked.threshold]))

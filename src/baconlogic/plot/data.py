@@ -41,11 +41,7 @@ def truths(
 ) -> Axes:
     """Draw the truth of every case, lowest first, with its actual class; wrong decisions are marked."""
     asked = subject(model, threshold, label)
-    table = asked.table(X)
-    found = asked.truths(table)
-    positive = asked.positive(y, table.rows)
-    if not table.rows:
-        raise ValueError("the table has no rows; there is nothing to draw")
+    found, positive = asked.judged(X, y)
     ax = axes_of(ax, (7.0, 4.0))
     order = np.argsort(found, kind="stable")
     found, positive = found[order], positive[order]
