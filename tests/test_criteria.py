@@ -129,7 +129,7 @@ def test_every_criterion_has_words_and_a_range(criterion):
             Ramp.between(1000.1, 1000.4),
             "worst radius is large: not true below 1000.1, half true at 1000.25, fully true above 1000.4",
         ),
-        (Ramp([(0, 0.9999), (1, 0)]), "worst radius is small: 99.99% true below 0, not true above 1"),
+        (Ramp([(0, 0.9999), (1, 0)]), "worst radius: not true when 1, 99.99% true when 0"),
         (Sigmoid(686.512345678, -0.0035), "worst radius is small: half true at 687, 5% true at 1528"),
         (
             Ramp.between(1e-5, 3.21e-5),

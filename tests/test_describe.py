@@ -277,3 +277,19 @@ def test_a_description_is_plain_data():
         "where": "as given",
         "direction": "when true",
     }
+
+
+def test_a_column_of_zeros_and_ones_is_told_as_such():
+    tree = Tree.parse(
+        "SC(income[half at 2500, slope 0.001], owner[0.04 at 0, 0.68 at 1], not debtor[0.1 at 0, 0.9 at 1])"
+    )
+    told = describe(tree)
+    assert "owner is 1" in told.summary
+    assert "debtor is 0" in told.summary
+    rows = {row.feature: (row.direction, row.where) for row in told.features}
+    assert rows["owner"] == ("when 1", "68% true when 1, 4% true when 0")
+    assert rows["debtor"] == ("when 0", "90% true when 0, 10% true when 1")
+    assert "owner: 68% true when 1, 4% true when 0" in str(tree)
+    assert "share is large: not true below 0, half true at 0.5, fully true above 1" in str(
+        Tree.parse("share[0 at 0, 1 at 1]")
+    )

@@ -259,9 +259,17 @@ class Ramp(Numeric):
             raise ValueError("this ramp rises and falls; use crossings(truth) for every value")
         return found[0]
 
+    @property
+    def of_flag(self) -> bool:
+        """Whether it gives 0 and 1, and nothing else, a truth of their own, as one learned of a 0/1 column does."""
+        return self._values == [0.0, 1.0] and set(self._truths) != {0.0, 1.0}
+
     def words(self, feature: str) -> str:
         """Say each level and where it holds, and half-way when there are but two."""
         points = list(self.points)
+        if self.of_flag:
+            no, yes = (degree(t) for t in self._truths)
+            return f"{feature}: {yes} when 1, {no} when 0{self._in_unit()}{self._when_missing()}"
         if len(points) == 2 and self.range == (0.0, 1.0):
             points.insert(1, (self.inverse(0.5), 0.5))
         shown = dict(zip((x for x, _ in points), numbers([x for x, _ in points]), strict=True))

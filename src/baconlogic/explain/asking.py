@@ -47,7 +47,7 @@ class Unknown(Listing):
     rows: tuple[Ask, ...]
 
     def __str__(self) -> str:
-        between = f"between {number(self.low)} and {number(self.high)}"
+        between = f"between {number(round(self.low, 4))} and {number(round(self.high, 4))}"
         turns = f"the decision turns at {number(self.threshold)}"
         if not self.rows:
             return (

@@ -132,4 +132,5 @@ def meaning(leaf: Leaf) -> str:
         return f"{one_line(leaf.name)}: "
     if isinstance(leaf.criterion, Given):
         return ""
-    return leaf.criterion.words("").split(":")[0].strip().removeprefix("is ") + ": "
+    claim = leaf.criterion.words("").split(":")[0].strip().removeprefix("is ")
+    return f"{claim}: " if claim else ""

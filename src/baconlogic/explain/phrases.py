@@ -41,6 +41,8 @@ class Statement:
             return f"{self.feature} {_kinds(criterion, negated, MOST_CATEGORIES)}"
         if self.spans is None:
             return f"{'not ' if negated else ''}{self.feature}"
+        if self._flag is not None:
+            return f"{self.feature} is {self._flag}"
         if self.spans in ((), ((-math.inf, math.inf),)):
             return f"{self._wanted()} {self.feature}"
         return f"{self.feature}{verb} {places(self.spans, _unit(criterion))}"
@@ -59,6 +61,9 @@ class Statement:
             said = _degrees(criterion, negated)
         elif self.spans is None:
             said = "the opposite of what is given" if negated else "as given"
+        elif self._flag is not None:
+            truths = {int(x): 1.0 - t if negated else t for x, t in getattr(criterion, "points", ())}
+            said = ", ".join(f"{degree(truths[flag])} when {flag}" for flag in (self._flag, 1 - self._flag))
         elif not self.spans:
             said = "never more than half true"
         else:
@@ -80,10 +85,20 @@ class Statement:
             return "by category"
         if self.spans is None:
             return "when not true" if self.negated[0] else "when true"
+        if self._flag is not None:
+            return f"when {self._flag}"
         wanted = self._wanted()
         if wanted != "fitting":
             return f"the {'higher' if wanted == 'high' else 'lower'}, the more"
         return "in between" if self._is_inner() else "in certain ranges"
+
+    @property
+    def _flag(self) -> int | None:
+        """Which of 0 and 1 speaks for yes, where the column holds nothing else."""
+        criterion = self.leaves[0].criterion
+        if len(self.leaves) > 1 or not isinstance(criterion, Ramp) or not criterion.of_flag:
+            return None
+        return int(bool(criterion.rising) != self.negated[0])
 
     def _is_inner(self) -> bool:
         return len(self.spans or ()) == 1 and all(math.isfinite(end) for end in (self.spans or ())[0])

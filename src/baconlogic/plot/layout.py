@@ -10,7 +10,7 @@ import textwrap
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.criteria import Criterion, Given, Numeric
+from baconlogic.criteria import Criterion, Given, Numeric, Ramp
 from baconlogic.nodes import Gate, Leaf, Node, Not, Path, flatten
 from baconlogic.plot.style import LONGEST_NAME, SMALL, TEXT, height_of, shortened, width_of
 from baconlogic.wording import degree, number, one_line, percent
@@ -79,6 +79,8 @@ def criterion_words(criterion: Criterion) -> str:
     """Say a criterion in small print: "large: half true at 880 mm"."""
     if isinstance(criterion, Given):
         said = "a degree of truth"
+    elif isinstance(criterion, Ramp) and criterion.of_flag:
+        return criterion.words("").removeprefix(": ")
     elif isinstance(criterion, Numeric) and criterion.monotone and criterion.range[0] <= 0.5 <= criterion.range[1]:
         unit = f" {criterion.unit}" if criterion.unit else ""
         said = f"{'large' if criterion.rising else 'small'}: half true at {number(criterion.inverse(0.5))}{unit}"
