@@ -134,7 +134,7 @@ def test_a_hyper_disjunction_whose_rounding_would_show_stays_apart():
     tree = Tree.parse("D(-0.94(a, b): 0.2, c: 0.8)")
     X = {"a": [0.9, 0.98], "b": [0.9, 0.98], "c": [0.9, 0.1]}
     assert np.abs(simplify(tree).evaluate(X) - tree.evaluate(X)).max() < 1e-12
-    assert gates(simplify(Tree.parse("D(HHD(a, b): 0.3, c: 0.7)"))) == 1
+    assert gates(simplify(Tree.parse("D(DP(a, b): 0.3, c: 0.7)"))) == 1
 
 
 def test_means_merge_and_weights_multiply():

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 
     Kind = tuple[str, bool]  # neutral, hard or drastic; whether on the disjunctive side
     Reach = tuple[float, float]  # the power with which what is lost near 0, or near 1, reaches the root
+    Nearest = dict[int, float]
     Parts = list[tuple[Node, float]]  # inputs with their exponents; with their weights when neutral or drastic
 
 SAME = 1e-13  # how well a gate must give back the exponents it was made for
 LEAST_EXPONENT = 0.05  # (1e-308) ** 0.05 is 4e-16
 LEAST_DUAL_EXPONENT = 0.2  # where 1 - x is rounded; (1e-16) ** 0.2 is 6e-4
 LEAST_REACH = 1 / 3  # (1e-16) ** (1/3) is 5e-6
-NEAR_ONE, ROUNDED, BEARABLE = 0.01, 2.0**-53, 1e-12  # what 1 - x rounds off, of inputs this far from 1, may do
+NEAR_ONE, ROUNDED, BEARABLE = 1e-3, 2.0**-53, 1e-12  # what 1 - x rounds off, of inputs this far from 1, may do
 
 
 def simplify(tree: Tree, tolerance: float = 0.0, X: Any = None) -> Tree:
@@ -101,11 +102,12 @@ def _same(a: float, b: float) -> bool:
 
 def merge_gates(root: Node) -> Node:
     """Merge gates exactly, from the root down: a gate takes in what it can, then the next ones below begin."""
+    nearest = _nearest_one(root)
     waiting, found = [root], []
     while waiting:
         node = waiting.pop()
         if isinstance(node, Gate):
-            node = _taking_in(node)
+            node = _taking_in(node, nearest)
         found.append(node)
         waiting.extend(node.children)
     loose: list[Node] = []
@@ -117,7 +119,7 @@ def merge_gates(root: Node) -> Node:
     return loose[0]
 
 
-def _taking_in(gate: Gate) -> Gate:
+def _taking_in(gate: Gate, nearest: Nearest) -> Gate:
     """Return a gate with the gates of its kind below it merged into it: all at once, or else as many as can be."""
     kind = kind_of(gate)
     if kind is None:
@@ -125,19 +127,19 @@ def _taking_in(gate: Gate) -> Gate:
     start = exponents(gate)
     parts, position = start, 0
     while position < len(parts):
-        if _mergeable(parts[position], kind):
+        if _mergeable(parts[position], kind, nearest):
             parts = _opened(parts, position)
         else:
             position += 1
     if len(parts) == len(start):
         return gate
-    return merged(gate, parts) or _one_by_one(gate, start, kind)
+    return merged(gate, parts) or _one_by_one(gate, start, kind, nearest)
 
 
-def _one_by_one(gate: Gate, parts: Parts, kind: Kind) -> Gate:
+def _one_by_one(gate: Gate, parts: Parts, kind: Kind, nearest: Nearest) -> Gate:
     best, position = gate, 0
     while position < len(parts):
-        if _mergeable(parts[position], kind):
+        if _mergeable(parts[position], kind, nearest):
             wider = _opened(parts, position)
             made = merged(gate, wider)
             if made is not None:
@@ -147,15 +149,45 @@ def _one_by_one(gate: Gate, parts: Parts, kind: Kind) -> Gate:
     return best
 
 
-def _mergeable(part: tuple[Node, float], kind: Kind) -> bool:
+def _mergeable(part: tuple[Node, float], kind: Kind, nearest: Nearest) -> bool:
     node, share = part
     if not isinstance(node, Gate) or node.name or kind_of(node) != kind:
         return False
     if kind != ("hard", True):
         return kind[0] != "hard" or share >= LEAST_EXPONENT
-    own = math.fsum(exponent for _, exponent in exponents(node))
-    lost = math.log(share * ROUNDED) + (share - 1.0) * own * math.log(NEAR_ONE)  # by the slope of (1 - x) ** share
+    lost = math.log(share * ROUNDED) + (share - 1.0) * nearest[id(node)]  # by the slope of (1 - x) ** share
     return share >= LEAST_DUAL_EXPONENT and lost <= math.log(BEARABLE)
+
+
+def _nearest_one(root: Node) -> Nearest:
+    """Return, by id, the logarithm of how near to 1 a node comes while its leaves stay NEAR_ONE away from 0 and 1."""
+    found: Nearest = {}
+    ends: list[tuple[float, float]] = []  # logarithms of the least truth, and of the least distance from 1
+    for node, below in flatten(root):
+        low, high = math.log(NEAR_ONE), math.log(NEAR_ONE)
+        if isinstance(node, Gate):
+            gate = node.coefficients
+            sides = [ends[i][::-1] if gate.dual else ends[i] for i in below]
+            low, high = _least(sides, node.weights, gate)
+            low, high = (high, low) if gate.dual else (low, high)
+        elif below:
+            low, high = ends[below[0]][::-1]
+        ends.append((low, high))
+        found[id(node)] = high
+    return found
+
+
+def _least(ends: list[tuple[float, float]], weights: Sequence[float], gate: gcd.Coefficients) -> tuple[float, float]:
+    """Return the logarithms of the least truth and of the least distance from 1 of a conjunction, nearly."""
+    truth, distance = (math.fsum(w * math.exp(end[i]) for w, end in zip(weights, ends, strict=True)) for i in (0, 1))
+    if math.isinf(gate.power):
+        return -math.inf, 0.0
+    exponents = [len(ends) * w * gate.power for w in weights]
+    product = math.fsum(e * low for e, (low, _) in zip(exponents, ends, strict=True))
+    far = min(math.fsum(e * math.exp(high) for e, (_, high) in zip(exponents, ends, strict=True)), 0.5)
+    low = math.log(gate.mean * truth + gate.product * math.exp(product)) if gate.mean * truth else product
+    least = gate.mean * distance + gate.product * far
+    return low, math.log(least) if least > 0.0 else min(high for _, high in ends)
 
 
 def _opened(parts: Parts, position: int) -> Parts:
