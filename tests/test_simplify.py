@@ -13,6 +13,7 @@ from test_bounds import completions, unique_features
 from baconlogic import Gate, Leaf, Not, Tree, load
 from baconlogic.criteria import Sigmoid
 from baconlogic.edit import simplify
+from baconlogic.gcd import LEVELS
 from baconlogic.nodes import flatten
 
 LETTERS = st.sampled_from("abcdefghij")
@@ -52,6 +53,31 @@ def test_no_output_changes(tree, seed):
     whole = ((every == 0) | (every == 1)) & np.array(sharp)[:, None]  # a sigmoid never is, but rounded
     plain = (whole | ((every > 0.01) & (every < 0.99))).all(axis=0)
     assert change[plain].max(initial=0) < 1e-12
+
+
+def test_no_output_of_large_trees_changes():
+    rng = np.random.default_rng(0)
+    merged = 0
+    for _ in range(250):
+        tree = Tree(grown(rng, int(rng.integers(2, 6)), iter(range(1000))))
+        simpler = simplify(tree)
+        X = np.vstack([rng.random((300, len(tree.features))), rng.integers(0, 2, (50, len(tree.features)))])
+        names = list(tree.features)
+        assert np.abs(simpler.evaluate(X, columns=names) - tree.evaluate(X, columns=names)).max() <= 1e-12
+        merged += gates(tree) - gates(simpler)
+    assert merged > 100
+
+
+def grown(rng, depth, numbers):
+    """A random tree of up to 3 ** depth leaves and gates of all levels."""
+    if depth == 0 or rng.random() < 0.2:
+        return Leaf(f"x{next(numbers)}")
+    if rng.random() < 0.1:
+        return Not(grown(rng, depth - 1, numbers))
+    n = int(rng.integers(2, 4))
+    weights = rng.dirichlet(np.full(n, 3.0)) * 0.97 + 0.03 / n
+    inputs = [grown(rng, depth - 1, numbers) for _ in range(n)]
+    return Gate(inputs, str(rng.choice(list(LEVELS))), weights.tolist())
 
 
 @settings(max_examples=150)

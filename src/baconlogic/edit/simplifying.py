@@ -6,8 +6,8 @@ stays at 3/4 or above. Neutral gates merge too, and so do drastic ones: their we
 
 That is exact on paper. On a computer a truth below 1e-308 is lost, and so is the distance to 1 of a truth above
 1 - 1e-16, and small exponents blow up what was lost. So a gate is merged only where its exponent is not too small, and
-a negation moved only where the exponents on the way to the root are not. Truths of 0, of 1 and well between them change
-by no more than rounding.
+a negation moved only where the exponents on the way to the root are not; and what comes out is compared with the tree
+over a sample of truths that are 0, 1, between them, and near them: where rounding shows, more gates are left apart.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from baconlogic import gcd
 from baconlogic.criteria import Table
+from baconlogic.edit.agreeing import agree
 from baconlogic.edit.andnesses import opposite
 from baconlogic.edit.approximating import approximate
 from baconlogic.edit.mirroring import negated
@@ -28,14 +29,17 @@ if TYPE_CHECKING:
 
     Kind = tuple[str, bool]  # neutral, hard or drastic; whether on the disjunctive side
     Reach = tuple[float, float]  # the power with which what is lost near 0, or near 1, reaches the root
-    Nearest = dict[int, float]
+    Nearest = dict[int, tuple[float, float]]
     Parts = list[tuple[Node, float]]  # inputs with their exponents; with their weights when neutral or drastic
 
 SAME = 1e-13  # how well a gate must give back the exponents it was made for
 LEAST_EXPONENT = 0.05  # (1e-308) ** 0.05 is 4e-16
 LEAST_DUAL_EXPONENT = 0.2  # where 1 - x is rounded; (1e-16) ** 0.2 is 6e-4
 LEAST_REACH = 1 / 3  # (1e-16) ** (1/3) is 5e-6
-NEAR_ONE, ROUNDED, BEARABLE = 1e-3, 2.0**-53, 1e-12  # what 1 - x rounds off, of inputs this far from 1, may do
+NEAR_ONE, ROUNDED, BEARABLE = 1e-3, 2.0**-53, 5e-13  # what 1 - x rounds off, of inputs this far from 1, may do
+
+# What exponents must at least be where 1 - x is rounded, tried in turn until a sample of truths shows no difference.
+CAUTIONS = (0.0, 0.5, 0.8, 1.0, math.inf)
 
 
 def simplify(tree: Tree, tolerance: float = 0.0, X: Any = None) -> Tree:
@@ -49,12 +53,20 @@ def simplify(tree: Tree, tolerance: float = 0.0, X: Any = None) -> Tree:
     if not 0.0 <= tolerance <= 1.0:
         raise ValueError(f"tolerance is a difference of truths, from 0 to 1, e.g. 0.01; got {tolerance!r}")
     root = tree.root
-    while True:
-        simpler = merge_gates(_settle_negations(root))
-        if simpler == root:
+    for caution in CAUTIONS:
+        root = _merged_through(tree.root, caution)
+        if agree(tree.root, root, BEARABLE):
             break
-        root = simpler
     return approximate(tree, Tree(root), tolerance, X) if tolerance > 0.0 else Tree(root)
+
+
+def _merged_through(root: Node, caution: float) -> Node:
+    """Merge and settle until nothing changes any more."""
+    while True:
+        simpler = merge_gates(_settle_negations(root, caution), caution)
+        if simpler == root:
+            return root
+        root = simpler
 
 
 def merged(gate: Gate, parts: Parts) -> Gate | None:
@@ -100,16 +112,17 @@ def _same(a: float, b: float) -> bool:
     return abs(a - b) <= SAME * abs(b)
 
 
-def merge_gates(root: Node) -> Node:
+def merge_gates(root: Node, caution: float = 0.0) -> Node:
     """Merge gates exactly, from the root down: a gate takes in what it can, then the next ones below begin."""
     nearest = _nearest_one(root)
-    waiting, found = [root], []
+    waiting: list[tuple[Node, Reach]] = [(root, (1.0, 1.0))]
+    found: list[Node] = []
     while waiting:
-        node = waiting.pop()
-        if isinstance(node, Gate):
-            node = _taking_in(node, nearest)
+        node, reach = waiting.pop()
+        if isinstance(node, Gate) and not _delicate(node, reach, nearest[id(node)]):
+            node = _taking_in(node, nearest, caution)
         found.append(node)
-        waiting.extend(node.children)
+        waiting.extend((child, _reach_below(node, i, reach)) for i, child in enumerate(node.children))
     loose: list[Node] = []
     for node in reversed(found):  # children come first, left to right, as in `flatten`
         below = tuple(loose[len(loose) - len(node.children) :])
@@ -119,7 +132,14 @@ def merge_gates(root: Node) -> Node:
     return loose[0]
 
 
-def _taking_in(gate: Gate, nearest: Nearest) -> Gate:
+def _delicate(gate: Gate, reach: Reach, ends: tuple[float, float]) -> bool:
+    """Whether gates above would show the last digit of this one: near 1 and, of a disjunction, near 0."""
+    if math.isinf(gate.coefficients.power):  # it says 0 or 1
+        return False
+    return _shows(reach[1], ends[1]) or (gate.coefficients.dual and _shows(reach[0], ends[0]))
+
+
+def _taking_in(gate: Gate, nearest: Nearest, caution: float) -> Gate:
     """Return a gate with the gates of its kind below it merged into it: all at once, or else as many as can be."""
     kind = kind_of(gate)
     if kind is None:
@@ -127,19 +147,19 @@ def _taking_in(gate: Gate, nearest: Nearest) -> Gate:
     start = exponents(gate)
     parts, position = start, 0
     while position < len(parts):
-        if _mergeable(parts[position], kind, nearest):
+        if _mergeable(parts[position], kind, nearest, caution):
             parts = _opened(parts, position)
         else:
             position += 1
     if len(parts) == len(start):
         return gate
-    return merged(gate, parts) or _one_by_one(gate, start, kind, nearest)
+    return merged(gate, parts) or _one_by_one(gate, start, kind, nearest, caution)
 
 
-def _one_by_one(gate: Gate, parts: Parts, kind: Kind, nearest: Nearest) -> Gate:
+def _one_by_one(gate: Gate, parts: Parts, kind: Kind, nearest: Nearest, caution: float) -> Gate:
     best, position = gate, 0
     while position < len(parts):
-        if _mergeable(parts[position], kind, nearest):
+        if _mergeable(parts[position], kind, nearest, caution):
             wider = _opened(parts, position)
             made = merged(gate, wider)
             if made is not None:
@@ -149,18 +169,17 @@ def _one_by_one(gate: Gate, parts: Parts, kind: Kind, nearest: Nearest) -> Gate:
     return best
 
 
-def _mergeable(part: tuple[Node, float], kind: Kind, nearest: Nearest) -> bool:
+def _mergeable(part: tuple[Node, float], kind: Kind, nearest: Nearest, caution: float) -> bool:
     node, share = part
     if not isinstance(node, Gate) or node.name or kind_of(node) != kind:
         return False
     if kind != ("hard", True):
-        return kind[0] != "hard" or share >= LEAST_EXPONENT
-    lost = math.log(share * ROUNDED) + (share - 1.0) * nearest[id(node)]  # by the slope of (1 - x) ** share
-    return share >= LEAST_DUAL_EXPONENT and lost <= math.log(BEARABLE)
+        return caution < math.inf and (kind[0] != "hard" or share >= LEAST_EXPONENT)
+    return share >= max(LEAST_DUAL_EXPONENT, caution) and not _shows(share, nearest[id(node)][1])
 
 
 def _nearest_one(root: Node) -> Nearest:
-    """Return, by id, the logarithm of how near to 1 a node comes while its leaves stay NEAR_ONE away from 0 and 1."""
+    """Return, by id, the logarithms of how near to 0 and to 1 a node comes while its leaves stay NEAR_ONE away."""
     found: Nearest = {}
     ends: list[tuple[float, float]] = []  # logarithms of the least truth, and of the least distance from 1
     for node, below in flatten(root):
@@ -173,8 +192,13 @@ def _nearest_one(root: Node) -> Nearest:
         elif below:
             low, high = ends[below[0]][::-1]
         ends.append((low, high))
-        found[id(node)] = high
+        found[id(node)] = low, high
     return found
+
+
+def _shows(power: float, nearest: float) -> bool:
+    """Whether what 1 - x rounds off can be seen in x ** power, by its slope, where log x is `nearest`."""
+    return power == 0.0 or math.log(power * ROUNDED) + (power - 1.0) * nearest > math.log(BEARABLE)
 
 
 def _least(ends: list[tuple[float, float]], weights: Sequence[float], gate: gcd.Coefficients) -> tuple[float, float]:
@@ -209,35 +233,37 @@ def _reach_below(node: Node, place: int, reach: Reach) -> Reach:
     return (low, high * power) if found.dual else (low * power, high)
 
 
-def _settle_negations(root: Node) -> Node:
+def _settle_negations(root: Node, caution: float) -> Node:
     """Cancel, mirror and push down negations, from the leaves up."""
-    order = flatten(root)
+    order, least, nearest = flatten(root), max(LEAST_REACH, caution), _nearest_one(root)
     reach: list[Reach] = [(1.0, 1.0)] * len(order)
     for position in range(len(order) - 1, -1, -1):
         node, below = order[position]
         for i, child in enumerate(below):
             reach[child] = _reach_below(node, i, reach[position])
     made: list[Node] = []
-    for position, (node, below) in enumerate(order):
+    for position, (old, below) in enumerate(order):
         children = tuple(made[i] for i in below)
-        same = all(new is old for new, old in zip(children, node.children, strict=True))
-        node = node if same else node.with_children(children)
-        made.append(_settled(node, reach[position]) if isinstance(node, Not) and not node.name else node)
+        same = all(new is before for new, before in zip(children, old.children, strict=True))
+        node = old if same else old.with_children(children)
+        if isinstance(node, Not) and not node.name:
+            node = _settled(node, reach[position], least, nearest[id(old)][0])
+        made.append(node)
     return made[-1]
 
 
-def _settled(node: Not, reach: Reach) -> Node:
+def _settled(node: Not, reach: Reach, least: float, nearest: float) -> Node:
     """Return a negation cancelled, said by its leaf or pushed through its gate, where rounding then does not count."""
     below = node.input
     if isinstance(below, Leaf):
         mirror = negated(below)
-        harmless = isinstance(below.criterion, Table) or min(reach) >= LEAST_REACH
+        harmless = isinstance(below.criterion, Table) or min(reach) >= least
         return mirror if harmless and not isinstance(mirror, Not) else node
     if isinstance(below, Not) and not below.name:
-        return below.input
+        return node if _shows(reach[0], nearest) else below.input  # 1 - (1 - x) loses digits of a small x
     if isinstance(below, Gate) and not below.name:
         inner = (reach[1], reach[0])
-        if all(min(_reach_below(below, i, inner)) >= LEAST_REACH for i in range(len(below.inputs))):
+        if all(min(_reach_below(below, i, inner)) >= least for i in range(len(below.inputs))):
             return _pushed(node, below)
     return node
 
