@@ -6,7 +6,7 @@ from random_cases import completions, random_case
 
 from baconlogic import Gate, Leaf, Tree
 from baconlogic.criteria import Ramp
-from baconlogic.explain import reasons
+from baconlogic.explain import reasoning, reasons
 
 
 def names(facts):
@@ -74,28 +74,21 @@ def test_reasons_agree_with_every_completion_of_discrete_cases():
             assert not any(turns(changed - {name}) for name in changed)
 
 
-def test_reasons_need_about_two_evaluations_a_feature(monkeypatch):
-    rows, bounds = [], Tree.bounds
-
-    def counted(self, X, *rest, **more):
-        rows.append(len(next(iter(X.values()))))
-        return bounds(self, X, *rest, **more)
-
-    monkeypatch.setattr(Tree, "bounds", counted)
-    tree = Tree.parse("SC(a: 0.3, HD(b, c[0 at 0, 1 at 9]): 0.4, not d: 0.3)")
-    reasons(tree, {"a": 0.9, "b": 0.8, "c": 3, "d": 0.1})
-    assert rows[:2] == [1, 4]  # the case itself, and the order in one batch
-    assert sum(rows) - 1 <= 2 * 4 - 1  # each bound asked for is one-sided; what turns it alone needs no second look
-    rows.clear()
-    found = reasons(Tree.parse("A(a, b, c, d)"), {"a": 1.0, "b": 1.0, "c": 0.9, "d": 0.8})
-    assert len(found.contrastive) == 2
-    assert sum(rows) - 1 <= 3 * 4  # the order, both passes, and once all values free
-    rows.clear()
+def test_reasons_need_at_most_two_evaluations_a_feature(monkeypatch):
+    asked, bounded, worst, bounds = [], [], reasoning._Case._evaluated, Tree.bounds
+    monkeypatch.setattr(reasoning._Case, "_evaluated", lambda self, free: asked.append(free) or worst(self, free))
+    monkeypatch.setattr(Tree, "bounds", lambda self, X: bounded.append(X) or bounds(self, X))
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        tree, values, _ = random_case(rng, again=0.0)
+        asked.clear(), bounded.clear()
+        reasons(tree, values, threshold=float(rng.uniform(0.2, 0.8)))
+        assert len(asked) <= 2 * len(values) + 1  # and once with all values free
+        assert len(bounded) == 1  # the case itself
     features = [f"x{i}" for i in range(100)]
     found = reasons(Tree(Gate(features, 0.5)), dict.fromkeys(features, 0.8))
     assert len(found.contrastive) == 38  # as 62 of 100 at 0.8 are just short of one half
     assert len(found.sufficient) == 63
-    assert sum(rows) <= 2 * 100 + 20  # bisection finds the first that cannot be dropped
 
 
 def test_a_mandatory_input_that_is_not_true_is_reason_enough():

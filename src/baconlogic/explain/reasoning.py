@@ -6,8 +6,8 @@ freeing more values never makes it stand again. So one pass that drops what can 
     sufficient    the decision stands with all other values free, and with no smaller set of these kept
     contrastive   the decision can turn with only these free, and with no smaller set of them
 
-That is one evaluation a feature for the order in which to drop, what moves the truth least first, and about one more
-for both passes together.
+That is one evaluation a feature for each. What could move the truth least is dropped first, by its weight and by how
+far its own truth is from the end, so that reasons come out small.
 Where several features pull both ways at once, bounds may be wider than exact: a sufficient reason still is one.
 """
 
@@ -17,8 +17,13 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from baconlogic.criteria import Table
+from baconlogic.edit.recombining import combined
 from baconlogic.explain import cases
+from baconlogic.explain.roles import leaf_roles
+from baconlogic.nodes import Leaf, flatten
 from baconlogic.results import Result
 from baconlogic.subjects import Subject, subject
 from baconlogic.wording import number
@@ -26,9 +31,13 @@ from baconlogic.wording import number
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from baconlogic.answering import Label
-    from baconlogic.nodes import Leaf
+    from baconlogic.explain.roles import LeafRole
     from baconlogic.tree import Tree
+
+    Floats = NDArray[np.float64]
 
 MOST_BANDS = 6  # missing features with several leaves, for which "free" means both any value and still missing
 
@@ -87,17 +96,12 @@ def reasons(
     """
     about = subject(model, threshold, label)
     case = _Case(about, about.case(row, columns))
-    names = [name for name in reversed(case.leaves) if name not in case.unknown]
-    effects = dict(zip(names, case.worst([[name] for name in names]), strict=True))
-    order = sorted(names, key=lambda name: -effects[name] if case.yes else effects[name])  # least effect first
-    alone = [name for name in order if case.is_turned(effects[name])]  # each turns it by itself: no reason lacks them
-    kept = alone + _needed(
-        [name for name in order if name not in alone],
-        lambda some: case.stands([name for name in names if name not in alone and name not in some]),
-    )
-    turning: list[str] | None = alone[-1:]
-    if not alone:
-        turning = None if case.stands(names) else _needed(order, lambda some: not case.stands(some))
+    order = case.ordered()
+    kept: list[str] = []
+    turning: list[str] | None = None
+    if not case.stands(order):
+        kept = _needed(order, lambda some: case.stands([name for name in order if name not in some]))
+        turning = _needed(order, lambda some: not case.stands(some))
     decision, other = (about.yes, about.no) if case.yes else (about.no, about.yes)
     return Reasons(
         decision,
@@ -111,22 +115,14 @@ def reasons(
 
 
 def _needed(order: list[str], holds: Callable[[list[str]], bool]) -> list[str]:
-    """Drop what can be dropped, in this order; it `holds` for all of them.
+    """Drop what can be dropped, in this order; it `holds` for all of them, and not for none.
 
-    What holds for some holds for more of them. So the first that cannot be dropped is found by bisection, and what
-    cannot be dropped now cannot be later: one pass is enough.
+    What holds for some holds for more of them: what cannot be dropped now cannot be later, so one pass is enough.
     """
-    dropped, first = 0, len(order)  # the first `first` of them cannot all be dropped, unless there are no more
-    while dropped < first:
-        middle = (dropped + first + 1) // 2
-        if holds(order[middle:]):
-            dropped = middle
-        else:
-            first = middle - 1
-    kept = order[dropped:]
-    for name in kept[1:]:
+    kept = list(order)
+    for name in order:
         rest = [each for each in kept if each != name]
-        if holds(rest):
+        if rest and holds(rest):
             kept = rest
     return kept
 
@@ -146,27 +142,51 @@ class _Case:
         if not self.yes and high > about.threshold:
             cases.refuse_unknown(self.unknown, "the decision is still open and has no reasons yet")
         self.truth = low if low == high else None
+        self._order, self._roles = flatten(about.tree.root), leaf_roles(about.tree)
+        self._truths = {role.position: self._ends(role) for role in self._roles}
+
+    def ordered(self) -> list[str]:
+        """Return the features whose values are known, least first: by weight, and by how far their truth could move."""
+        moves = dict.fromkeys((name for name in reversed(self.leaves) if name not in self.unknown), 0.0)
+        for role in self._roles:
+            if role.leaf.feature in moves:
+                truth, end = self._truths[role.position]
+                moves[role.leaf.feature] += role.weight * abs(truth - end)
+        return sorted(moves, key=lambda name: moves[name])
+
+    def _ends(self, role: LeafRole) -> tuple[float, float]:
+        """Return the truth of a leaf in this case, and the one that speaks most against the decision."""
+        truth = cases.truth_of(role.leaf, self.values[role.leaf.feature])
+        able = [*role.leaf.criterion.range]
+        if self.values[role.leaf.feature] is None and truth is not None:  # it may also stay missing
+            able.append(truth)
+        end = min(able) if self.yes != role.negated else max(able)
+        return end if truth is None else truth, end
 
     def stands(self, free: list[str]) -> bool:
-        """Whether the decision is the same whatever these values are."""
-        return not self.is_turned(self.worst([free])[0])
+        """Whether the decision is the same whatever these values are: one evaluation."""
+        return (self.worst(free) > self.about.threshold) == self.yes
 
-    def is_turned(self, truth: float) -> bool:
-        """Whether a truth means the other decision."""
-        return (truth > self.about.threshold) != self.yes
+    def worst(self, free: list[str]) -> float:
+        """Return the truth that speaks most against the decision when these values are free.
 
-    def worst(self, each: list[list[str]]) -> list[float]:
-        """Return the truth that speaks most against the decision, for each list of free values."""
-        groups: dict[frozenset[str], list[int]] = {}
-        for place, free in enumerate(each):
-            groups.setdefault(frozenset(free) & frozenset(self._missing), []).append(place)
-        found = [0.0] * len(each)
-        for missing, places in groups.items():
-            rows = {name: [None if name in each[i] else value for i in places] for name, value in self.values.items()}
-            ends = [tree.bounds(rows) for tree in self._trees(missing)]
-            for k, place in enumerate(places):
-                found[place] = float(min(b.low[k] for b in ends) if self.yes else max(b.high[k] for b in ends))
-        return found
+        Where each of them is read by one leaf, that is the truth with these leaves at their ends; else bounds tell it.
+        """
+        loose = {*free, *self.unknown}
+        if all(len(self.leaves[name]) == 1 for name in loose):
+            return self._evaluated(loose)
+        rows = {name: [None if name in loose else value] for name, value in self.values.items()}
+        ends = [tree.bounds(rows) for tree in self._trees(frozenset(free) & frozenset(self._missing))]
+        return float(min(b.low[0] for b in ends) if self.yes else max(b.high[0] for b in ends))
+
+    def _evaluated(self, loose: set[str]) -> float:
+        found: list[Floats] = []
+        for position, (node, below) in enumerate(self._order):
+            if isinstance(node, Leaf):
+                found.append(np.array([self._truths[position][node.feature in loose]]))
+            else:
+                found.append(combined(node, [found[i] for i in below]))
+        return float(found[-1][0])
 
     def _trees(self, free: frozenset[str]) -> list[Tree]:
         """Return the trees to bound when these of the missing values are free: to be any value, or still missing."""
