@@ -10,7 +10,7 @@ import pytest
 from export_cases import Expected, agree, expected, random_model, table
 
 from baconlogic import Gate, Leaf, Tree
-from baconlogic.criteria import Sigmoid, Table
+from baconlogic.criteria import Ramp, Sigmoid, Table
 from baconlogic.export import to_python
 
 EVERY = 5  # of the rows: probability and answer are worked out from the truth, which is compared in all
@@ -127,8 +127,28 @@ def test_numbers_of_other_libraries_are_taken():
 
 
 def test_a_column_that_is_not_there_is_an_error():
-    with pytest.raises(KeyError, match="radius"):
+    with pytest.raises(ValueError, match="missing column 'radius'"):
         module_of(Tree(Leaf("radius", Sigmoid(15.0, 0.8))))["truth"]({"size": 3})
+
+
+def test_long_ramps_and_tables_make_no_deep_expressions():
+    rng = np.random.default_rng(0)
+    ramp = Ramp(list(zip(range(3000), rng.random(3000), strict=True)))
+    words = Table({f"w{i}": float(t) for i, t in enumerate(rng.random(2000))}, other=0.5, missing=0.1)
+    tree = Tree(Gate([Leaf("x", ramp), Leaf("w", words)], "SC"))
+    module = module_of(tree)
+    for x, word in [(-1.0, "w0"), (17.25, "w1999"), (2998.5, "none"), (5000.0, None)]:
+        said = tree.evaluate([{"x": x, "w": word}])[0]
+        assert module["truth"]({"x": x, "w": word}) == pytest.approx(said, abs=1e-12)
+
+
+def test_a_column_read_as_numbers_and_as_whole_categories_may_be_missing():
+    tree = Tree(Gate([Leaf("a", Sigmoid(1.0, 1.0, 0.5)), Leaf("a", Table({1: 1.0, 2: 0.3}, missing=0.5))], "HC"))
+    module = module_of(tree)
+    for value in (1, 2, None):
+        assert module["truth"]({"a": value}) == pytest.approx(tree.evaluate([{"a": value}])[0], abs=1e-12)
+    with pytest.raises(ValueError, match="does not know"):
+        module["truth"]({"a": 3})
 
 
 def test_a_column_cannot_be_text_and_numbers():
