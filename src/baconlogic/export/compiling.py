@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from baconlogic.answering import Link
 
 ZERO, ONE = Num(0.0), Num(1.0)
+LARGEST = 1e300
 NOTHING = Num(-2.0 * FAR)  # stands for the log of a product with a 0 in it
 
 
@@ -198,7 +199,7 @@ class _Writer:
 
     def _sigmoid(self, criterion: Sigmoid, place: int, number: int) -> tuple[Expr, Expr]:
         past, steep = Past(place, criterion.centre), abs(criterion.slope)
-        small = self.bind(f"e{number}", _fading(Op("abs", (past,)), FAR / steep, steep))
+        small = self.bind(f"e{number}", _fading(Op("abs", (past,)), min(FAR / steep, LARGEST), steep))
         larger, smaller = Op("/", (ONE, _sum(ONE, small))), Op("/", (small, _sum(ONE, small)))
         above = Less(ZERO, past)
         rising, falling = If(above, larger, smaller), If(above, smaller, larger)
@@ -264,7 +265,8 @@ def _kinds(criterion: Criterion) -> set[Kind]:
 
 
 def _score(truth: Ref, link: Link) -> Expr:
-    return Op("*", (Num(link.steepness), Op("-", (truth, Num(link.threshold)))))
+    steepness = min(link.steepness, LARGEST / (1.0 + abs(link.threshold)))  # the product must not overflow
+    return Op("*", (Num(steepness), Op("-", (truth, Num(link.threshold)))))
 
 
 def _fading(distance: Expr, end: float, steepness: float) -> Expr:
