@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS, MOST_ROWS, MOST_CELLS = 16_384, 1_048_576, 5_000_000
 _LONG = 500  # characters of a formula's part from which it gets a column of its own: at most 64 levels may be nested
+_MOST_DRAWN = 1000  # nodes
 _MANY = 100  # arguments of a function; a spreadsheet takes 255
 _LARGEST = 1.7e308  # that a cell can hold
 
@@ -70,7 +71,9 @@ def to_excel(model: Any, *, rows: int = 1000) -> Any:
 
 
 def _about(model: Any, made: Program, trees: Sequence[Tree]) -> list[str]:
-    drawn = [line for tree in trees for line in ["", *draw(tree.root).splitlines()]]
+    drawn = ["", "The sheet Tree lists every node."]
+    if len(made.spots) <= _MOST_DRAWN:
+        drawn = [line for tree in trees for line in ["", *draw(tree.root).splitlines()]]
     used = (
         "Empty cells are missing values; #N/A says that there is no answer. Cases go into the yellow columns of Decide."
     )

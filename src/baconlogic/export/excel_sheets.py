@@ -53,7 +53,8 @@ def write(sheet: Any, row: int, column: int, value: Any) -> Any:
     text = re.sub("_(?=x[0-9A-Fa-f]{4}_)", "_x005F_", value[:_MOST_TEXT])
     cell.value = re.sub("[\x01-\x1f]", lambda found: f"_x{ord(found[0]):04X}_", text)
     cell.data_type = "s"
-    cell.quotePrefix = value.startswith(("=", "+", "-", "@"))
+    if value.startswith(("=", "+", "-", "@")):
+        cell.quotePrefix = True
     return cell
 
 
@@ -116,7 +117,7 @@ def nodes(sheet: Any, made: Program, trees: Sequence[Tree]) -> None:
     heads = ["truth of", "depth", "what it says", "name", "code", "andness", "weight in the gate above", "aggregator"]
     for column, head in enumerate(heads, start=1):
         write(sheet, 1, column, head)
-    row = 2
+    row, indents = 2, [Alignment(indent=depth) for depth in range(16)]
     for k, tree in enumerate(trees):
         owner = one_line(str(made.classes[k if len(trees) > 1 else -1]))
         weights: dict[tuple[int, ...], float] = {}
@@ -128,7 +129,7 @@ def nodes(sheet: Any, made: Program, trees: Sequence[Tree]) -> None:
             for column, value in enumerate([*values, node.aggregator if isinstance(node, Gate) else None], start=1):
                 if value not in (None, ""):
                     write(sheet, row, column, value)
-            sheet.cell(row, 3).alignment = Alignment(indent=min(len(path), 15))
+            sheet.cell(row, 3).alignment = indents[min(len(path), 15)]
             row += 1
     sheet.column_dimensions["C"].width = 80
     _head(sheet)
@@ -150,8 +151,9 @@ def lines(sheet: Any, texts: Sequence[str]) -> None:
     """Fill a sheet with lines of text, in letters of one width for what is drawn."""
     from openpyxl.styles import Font
 
+    one_width = Font(name="Consolas")
     for row, text in enumerate(texts, start=1):
-        write(sheet, row, 1, text).font = Font(name="Consolas")
+        write(sheet, row, 1, text).font = one_width
     sheet.column_dimensions["A"].width = 120
 
 
@@ -166,7 +168,7 @@ def _head(sheet: Any) -> None:
     """Make the first line stand out and stay."""
     from openpyxl.styles import Alignment, Font
 
+    bold, top = Font(bold=True), Alignment(wrap_text=True, vertical="top")
     for cell in sheet[1]:
-        cell.font = Font(bold=True)
-        cell.alignment = Alignment(wrap_text=True, vertical="top")
+        cell.font, cell.alignment = bold, top
     sheet.freeze_panes = "A2"
