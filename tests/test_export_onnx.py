@@ -70,6 +70,7 @@ def check(model, columns, within=WITHIN, **options):
     said, found = expected(model, columns), run(model, columns, **options)
     agree(found, said, within)
     assert np.array_equal(found.refused, said.refused)
+    assert found.truths.dtype == np.float64
     if found.probabilities is not None:
         assert np.array_equal(np.isnan(found.probabilities).all(axis=1), said.refused)
     return found
@@ -197,6 +198,11 @@ def test_one_class_answers_as_many_rows_as_come():
 def test_a_constant_truth_has_a_row_for_each_row():
     found = run(Tree(Leaf("c", Table({"a": 0.25, "b": 0.25}, 0.25, 0.25))), {"c": ["a", "z", None]})
     assert found.truths.tolist() == [[0.25]] * 3
+
+
+def test_a_column_may_be_read_as_numbers_and_as_categories():
+    leaves = [Leaf("x", Ramp([(0, 0), (4, 1)], missing=0.2)), Leaf("x", Table({1: 1.0, 3: 0.5, 4: 0.7}, 0.0, 0.6))]
+    check(Tree(Gate(leaves, 0.6)), {"x": np.array([0.0, 1.0, 1.5, 3.0, 4.0, 7.0, np.nan, 2.0**60])})
 
 
 def test_no_rows_give_no_answers():

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from baconlogic.export.expression import Check, Expr, Input, Program, Test
 
 OPSET, ML_OPSET, IR_VERSION = 13, 2, 7
+_INT32, _BOOL, _DOUBLE = 6, 9, 11  # as TensorProto numbers them
 _MOST = 2**53  # whole numbers from here on are not told apart as doubles
 _OPERATORS = {"+": "Add", "*": "Mul", "-": "Sub", "/": "Div", "min": "Min", "max": "Max"}
 _FUNCTIONS = {"abs": "Abs", "exp": "Exp", "log": "Log"}
@@ -183,7 +184,7 @@ class _Graph:
 
     def _raw(self, place: int) -> str:
         feature = self._inputs[place].feature
-        return self.node("Cast", feature, to=11) if self.real == "float" else feature
+        return self.node("Cast", feature, to=_DOUBLE) if self.real == "float" else feature
 
     def _code(self, feature: str) -> str:
         """Return the place of a text among those known of its column, or how many there are."""
@@ -209,14 +210,14 @@ class _Graph:
             among = [text in categories for text in self._texts[column.feature]]
             return self.node("Gather", self.constant([*among, False], np.bool_), self._code(column.feature))
         listed = self.constant([[float(category) for category in categories]], np.float64)
-        same = self.node("Cast", self.node("Equal", self._raw(place), listed), to=6)
-        return self.node("Cast", self.node("ReduceMax", same, axes=[1], keepdims=1), to=9)
+        same = self.node("Cast", self.node("Equal", self._raw(place), listed), to=_INT32)
+        return self.node("Cast", self.node("ReduceMax", same, axes=[1], keepdims=1), to=_BOOL)
 
     def answered(self, checks: Sequence[Check]) -> str:
         """Return which rows have an answer, as many as there are rows, whatever is asked of them."""
         from onnx import helper
 
-        every = helper.make_tensor("", 9, [1], [True])
+        every = helper.make_tensor("", _BOOL, [1], [True])
         shape = self.node("Shape", self._rows)
         self.nodes.append(helper.make_node("ConstantOfShape", [shape], [f"{self.prefix}every"], value=every))
         return self.folded("And", [f"{self.prefix}every", *(self._passes(check) for check in checks)])
