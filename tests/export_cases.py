@@ -117,12 +117,12 @@ def expected(model, columns=None):
     columns = table() if columns is None else columns
     rows = len(next(iter(columns.values())))
     trees = (model,) if isinstance(model, Tree) else model.trees
+    leaves = [node for tree in trees for _, node in tree.walk() if isinstance(node, Leaf)]
     refused = np.zeros(rows, dtype=bool)
-    for tree in trees:
-        for _, node in tree.walk():
-            if isinstance(node, Leaf):
-                refused |= _refused(node.criterion, columns[node.feature])
-    kept = {name: [v for v, no in zip(values, refused, strict=True) if not no] for name, values in columns.items()}
+    for leaf in leaves:
+        refused |= _refused(leaf.criterion, columns[leaf.feature])
+    used = {leaf.feature for leaf in leaves} or set(columns)
+    kept = {name: _objects(values)[~refused] for name, values in columns.items() if name in used}
     some = not refused.all()
     truths = np.full((rows, len(trees)), np.nan)
     choice, chances = np.full(rows, -1), None
@@ -138,8 +138,17 @@ def expected(model, columns=None):
     return Expected(refused, truths, chances, choice, model.classes)
 
 
+def _objects(values):
+    if isinstance(values, np.ndarray):
+        return values
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
 def _refused(criterion, values):
-    missing = np.array([v is None or v != v for v in values])
+    missing = np.isnan(values) if isinstance(values, np.ndarray) and values.dtype == float else None
+    missing = np.array([v is None or v != v for v in values]) if missing is None else missing
     refused = missing & (criterion.missing is None)
     if isinstance(criterion, Given):
         numbers = np.array(values, dtype=float)

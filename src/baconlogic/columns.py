@@ -195,6 +195,8 @@ def _reads_as_number(value: Any) -> bool:
 
 
 def _as_category(value: Any) -> Any:
+    if type(value) in (str, int):  # nearly always
+        return value
     if _is_missing(value):
         return None
     if isinstance(value, np.generic):
