@@ -145,7 +145,7 @@ def explain(
     from baconlogic.cli import models
 
     found = models.read(model)
-    asked = models.label_of(label, found)
+    asked = models.label_of(label, found, needed=True)
     wanted = options.split(only) or list(PARTS)
     unknown = [each for each in wanted if each not in PARTS]
     if unknown:
@@ -171,6 +171,7 @@ def _answers(
     from baconlogic import explain as questions
 
     told: dict[str, Any] = {}
+    why = ""
     for name in wanted:
         more: dict[str, Any] = {"X": frame} if name in ("counterfactual", "unknown") and frame is not None else {}
         more |= {"immutable": fixed} if name == "counterfactual" and fixed else {}
@@ -179,8 +180,11 @@ def _answers(
         except ValueError as problem:
             if strict or None not in values.values():
                 raise
-            printing.note(f"no {name}: {problem}")
             told[name] = None
+            why = str(problem)
+    left = [name for name, each in told.items() if each is None]
+    if left:
+        printing.note(f"no {', '.join(left)}: {why}")
     return told
 
 

@@ -23,7 +23,7 @@ BINARY = ("onnx", "excel")
 
 def export(
     model: options.Model,
-    to: Annotated[str | None, typer.Option("--to", help=f"{', '.join(TARGETS)}.")] = None,
+    to: Annotated[options.Language | None, typer.Option("--to", help="What to write; the suffix says it too.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write; text is printed without.")
     ] = None,
@@ -68,12 +68,13 @@ def export(
 
 
 def _kind(to: str | None, output: Path | None) -> str:
-    if to is None and output is None:
+    """Return what to write, by option or by the name of the file."""
+    if to is not None:
+        return str(to)
+    found = None if output is None else SUFFIXES.get(output.suffix.lower())
+    if found is None:
         raise MisusedError(f"say what to write: --to {', '.join(TARGETS)}")
-    kind = to.lower() if to is not None else SUFFIXES.get(output.suffix.lower()) if output is not None else None
-    if kind not in TARGETS:
-        raise MisusedError(f"a model cannot be written as {to or output}; --to takes {', '.join(TARGETS)}")
-    return kind
+    return found
 
 
 def _suffix(kind: str) -> str:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from baconlogic.cli import options, printing, tables
-from baconlogic.cli.errors import MisusedError
+from baconlogic.cli.errors import MisusedError, RefusedError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from baconlogic import Decision, Tree
     from baconlogic.edit import EditLog
-    from baconlogic.nodes import Gate
+    from baconlogic.nodes import Gate, Node
 
 
 def prune(
@@ -108,16 +111,16 @@ def edit(
     """Change parts of a model: andness, weight, criterion, threshold and more; --data says what that does.
 
     A PART is a column, a name, or a path such as 0.1 (see show --parts); root is the whole. Paths are those of the
-    model as it is: parts are removed last.
+    model as it is.
     """
     to = options.destination(output, in_place, model)
     if not any((criterion, andness, weight, negate, rename, remove, snap)) and threshold is None:
         raise MisusedError("say what to change, e.g. --andness root=HC, --weight radius=0.7 or --threshold 0.4")
     job = _Job(model, to, data, target, label, form, missing)
-    for operation, what in _edits(job.log.tree, criterion, andness, weight, negate, rename, snap):
+    for operation, what in _edits(job.log.tree, criterion, andness, weight, rename, snap):
         job.log.apply(operation, *(given(job.log.tree) if callable(given) else given for given in what), reason=reason)
-    for path in _deepest_first([job.log.tree.find(options.part(text)) for text in remove or ()]):
-        job.log.apply("remove", path, reason=reason)
+    for operation, node in _moves(job.log.tree, negate or (), remove or ()):
+        job.log.apply(operation, _where(job.log.tree, node), reason=reason)
     if threshold is not None:
         job.turn(threshold)
     if log is not None:
@@ -126,33 +129,51 @@ def edit(
 
 
 def _edits(
-    tree: Tree, criterion: Any, andness: Any, weight: Any, negate: Any, rename: Any, snap: bool
+    tree: Tree, criterion: Any, andness: Any, weight: Any, rename: Any, snap: bool
 ) -> list[tuple[str, tuple[Any, ...]]]:
     """Return the edits that change no path, in order; parts are sought in the tree as it is."""
     found: list[tuple[str, tuple[Any, ...]]] = [("snap", ())] if snap else []
     for text in criterion or ():
         where, given = options.pair(text, "--criterion", "PART=CRITERION")
-        path = tree.find(options.part(where))
+        path = options.place(tree, where)
         found.append(("set_criterion", (path, _criterion(tree, path, given))))
     for text in andness or ():
         where, given = options.pair(text, "--andness", "PART=VALUE", last=True)
-        found.append(("set_andness", (tree.find(options.part(where)), options.value(given))))
+        found.append(("set_andness", (options.place(tree, where), options.value(given))))
     for text in weight or ():
         where, given = options.pair(text, "--weight", "PART=SHARE", last=True)
         found.append(("reweight", _weights(tree, where, given)))
     for text in rename or ():
         where, given = options.pair(text, "--rename", "PART=NAME", last=True)
-        found.append(("rename", (tree.find(options.part(where)), given)))
-    return found + [("negate", (tree.find(options.part(text)),)) for text in negate or ()]
+        found.append(("rename", (options.place(tree, where), given)))
+    return found
+
+
+def _moves(tree: Tree, negate: Iterable[str], remove: Iterable[str]) -> list[tuple[str, Node]]:
+    """Return the edits after which paths differ, with the nodes they are about; what goes with more is left out."""
+    gone = {options.place(tree, text) for text in remove}
+    gone = {path for path in gone if not any(path[:i] in gone for i in range(len(path)))}
+    turned = [("negate", tree[options.place(tree, text)]) for text in negate]
+    return turned + [("remove", tree[path]) for path in sorted(gone)]
+
+
+def _where(tree: Tree, node: Node) -> tuple[int, ...]:
+    try:
+        return tree.find(node)
+    except LookupError:
+        raise RefusedError("these edits touch the same part; make them one after the other") from None
 
 
 def _criterion(tree: Tree, path: tuple[int, ...], text: str) -> Any:
-    """Return a criterion given as `0 at 10, 1 at 20` or as `radius[0 at 10, 1 at 20]`."""
+    """Return a criterion given as `0 at 10, 1 at 20`, as `radius[0 at 10, 1 at 20]`, or as the old with `missing 0.5`."""
     from baconlogic import Leaf, Tree
 
+    old = tree[path]
+    if text.startswith("missing ") and isinstance(old, Leaf):  # the rest stays
+        return replace(old.criterion, missing=options.number(text.removeprefix("missing "), "missing"))
     if not text.endswith("]"):
         return text
-    leaf, old = Tree.parse(text).root, tree[path]
+    leaf = Tree.parse(text).root
     if not isinstance(leaf, Leaf) or not isinstance(old, Leaf) or leaf.feature != old.feature:
         raise MisusedError(f"--criterion sets what is said of the same column, got {text!r}")
     return leaf.criterion
@@ -162,7 +183,7 @@ def _weights(tree: Tree, where: str, given: str) -> tuple[Any, Any]:
     """Return a gate and its weights; of one share, the other inputs keep their proportion."""
     from baconlogic import Gate
 
-    path = tree.find(options.part(where))
+    path = options.place(tree, where)
     if "," in given:
         return path, [options.number(each, "--weight") for each in given.split(",")]
     while path and not isinstance(tree[path[:-1]], Gate):
@@ -181,19 +202,14 @@ def _weights(tree: Tree, where: str, given: str) -> tuple[Any, Any]:
     return above, weights
 
 
-def _deepest_first(paths: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Return paths so that taking one away does not move those that follow: right before left, below before above."""
-    return sorted(set(paths), reverse=True)
-
-
 class _Job:
     """One model on its way to another."""
 
     log: EditLog
 
     def __init__(
-        self, path: Path, to: Path, data: Path | None, target: str | None, label: str | None, form: str | None,
-        missing: str | None,
+        self, path: Path, to: Path, data: Path | None, target: str | None, label: str | None,
+        form: options.Formats | None, missing: str | None,
     ) -> None:  # fmt: skip
         from baconlogic.cli import models
         from baconlogic.edit import EditLog
@@ -201,7 +217,7 @@ class _Job:
         if target is not None and data is None:
             raise MisusedError("--target needs --data, the table that it is a column of")
         self.model: Tree | Decision = models.read(path)
-        self.to, self.label = to, models.label_of(label, self.model)
+        self.to, self.label = to, models.label_of(label, self.model, needed=True)
         self.rows = None
         if data is not None:
             self.rows = models.judged(self.model, tables.read(data, form, missing), target, self.label)

@@ -22,6 +22,8 @@ def explain(error: BaseException) -> str:
     if isinstance(problem, str) and hasattr(error, "position"):  # a formula, whose message marks the place below it
         return f"{problem} (at character {error.position + 1} of the formula)"
     said = " ".join(str(error).split())
+    for words, meant in _IN_OPTIONS.items():
+        said = said.replace(words, meant)
     if isinstance(error, KeyError):
         said = f"{said} is not there"
     known = isinstance(
@@ -31,6 +33,14 @@ def explain(error: BaseException) -> str:
         return said
     return f"{type(error).__name__}: {said or 'no more is known'}; run it again with --debug to see where"
 
+
+# What the library says to programs, said to people at a command line.
+_IN_OPTIONS = {
+    "add `missing 0.5` to the criterion's brackets, fill the value in, or ask bounds() for the range": (
+        "fill the value in, or say how true a missing one is: baconlogic edit MODEL --criterion 'COLUMN=missing 0.5'"
+    ),
+    "give label=": "give --label",
+}
 
 _OS_HINTS: dict[type[OSError], str] = {
     FileNotFoundError: "there is no such file or folder; check the path",

@@ -178,7 +178,7 @@ def compare(
     if target is not None and data is None:
         raise MisusedError("--target needs the table that it is a column of")
     both = models.read(first), models.read(second)
-    asked = models.label_of(label, both[0])
+    asked = models.label_of(label, both[0], needed=True)
     frame = None if data is None else tables.read(data, form, missing)
     if frame is not None and target is not None:
         tables.require(frame, target, "--target")

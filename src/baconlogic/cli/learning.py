@@ -34,13 +34,15 @@ def fit(
     ] = None,
     test_data: Annotated[Path | None, typer.Option("--test-data", help="Score the model on this table.")] = None,
     search: Annotated[
-        str, typer.Option("--search", help="auto, growth, additive, peel, sinkhorn, refine or calibrate.")
-    ] = "auto",
-    criteria: Annotated[str, typer.Option("--criteria", help="learned, sigmoid or minmax.")] = "learned",
+        options.Search, typer.Option("--search", help="How to find the tree; auto needs no thought.")
+    ] = options.Search.auto,
+    criteria: Annotated[
+        options.Criteria, typer.Option("--criteria", help="How numbers become truths.")
+    ] = options.Criteria.learned,
     max_leaves: Annotated[int | None, typer.Option("--max-leaves", help="The largest tree to consider.")] = None,
     simplicity: Annotated[
-        str, typer.Option("--simplicity", help="best, or one-se for the smallest tree about as good.")
-    ] = "best",
+        options.Simplicity, typer.Option("--simplicity", help="one-se: the smallest tree about as good as the best.")
+    ] = options.Simplicity.best,
     reuse: Annotated[
         bool, typer.Option("--reuse/--no-reuse", help="Whether a column may be used more than once.")
     ] = True,
@@ -58,7 +60,9 @@ def fit(
     init: Annotated[
         str | None, typer.Option("--init", help="A first guess: a formula such as 'HC(bed, bath)', or a model file.")
     ] = None,
-    aggregator: Annotated[str, typer.Option("--aggregator", help="gcd or exact.")] = "gcd",
+    aggregator: Annotated[
+        options.Aggregator, typer.Option("--aggregator", help="The formula of gates: as printed, or corrected.")
+    ] = options.Aggregator.gcd,
     class_weight: Annotated[
         list[str] | None, typer.Option("--class-weight", help="balanced, or CLASS=WEIGHT; may be repeated.")
     ] = None,
@@ -117,7 +121,7 @@ def _classifier(given: dict[str, Any], columns: list[str], classes: list[Any]) -
     from baconlogic import BaconClassifier
 
     taken = ("search", "criteria", "max_leaves", "simplicity", "reuse", "aggregator", "n_jobs", "time_budget")
-    asked = {name: given[name] for name in taken}
+    asked: dict[str, Any] = {name: str(given[name]) if isinstance(given[name], str) else given[name] for name in taken}
     for name in ("order", "required", "forbidden"):
         asked[name] = options.split(given[name], columns) or None
     return BaconClassifier(

@@ -63,11 +63,15 @@ def matched(text: Any, known: Any) -> Any:
     return None
 
 
-def label_of(text: str | None, model: Tree | Decision) -> Any:
-    """Return the class that --label means."""
-    if text is None:
-        return None
+def label_of(text: str | None, model: Tree | Decision, *, needed: bool = False) -> Any:
+    """Return the class that --label means; of several trees one must be `needed`."""
     known = classes_of(model)
+    if text is None:
+        if needed and len(known) > 2:
+            raise RefusedError(
+                f"there is a tree for each class; say which: --label, one of {', '.join(map(repr, known))}"
+            )
+        return None
     if not known:
         return options.value(text)
     found = matched(text, known)
@@ -112,6 +116,9 @@ def labels(model: Tree | Decision, y: NDArray[Any], label: Any = None) -> NDArra
 
     found, codes = np.unique(y, return_inverse=True)
     known = classes_of(model)
+    if not known and label is not None and matched(label, found.tolist()) is None:
+        shown = ", ".join(repr(each) for each in found.tolist()[:10])
+        raise RefusedError(f"no row is --label {label!r}; the target holds {shown}")
     meant: list[Any] = []
     for given in found.tolist():
         if not known:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from baconlogic.cli.errors import MisusedError
+from baconlogic.cli.errors import MisusedError, RefusedError
+
+if TYPE_CHECKING:
+    from baconlogic import Tree
+
+# Choices: they complete, and others are refused. A test holds them against what the library takes.
+Formats = StrEnum("Formats", ["csv", "tsv", "parquet", "jsonl"])
+Search = StrEnum("Search", ["auto", "growth", "additive", "peel", "sinkhorn", "refine", "calibrate"])
+Criteria = StrEnum("Criteria", ["learned", "sigmoid", "minmax"])
+Simplicity = StrEnum("Simplicity", {"best": "best", "one_se": "one-se"})
+Aggregator = StrEnum("Aggregator", ["gcd", "exact"])
+Language = StrEnum("Language", ["python", "javascript", "c", "sql", "latex", "onnx", "excel"])
 
 Model = Annotated[Path, typer.Argument(help="A model file, as fit writes it.", metavar="MODEL")]
 Table = Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON lines; - reads a pipe.", metavar="DATA")]
@@ -26,7 +38,7 @@ Label = Annotated[
     typer.Option("--label", help="The class to ask about where there are more than two; of a tree, what means yes."),
 ]
 Format = Annotated[
-    str | None, typer.Option("--format", help="csv, tsv, parquet or jsonl, where the name does not say it.")
+    Formats | None, typer.Option("--format", help="The format of the table, where its name does not say it.")
 ]
 Missing = Annotated[
     str | None,
@@ -80,6 +92,16 @@ def part(text: str) -> tuple[int, ...] | str:
         return ()
     steps = text.split(".")
     return tuple(map(int, steps)) if all(step.isascii() and step.isdigit() for step in steps) else text
+
+
+def place(tree: Tree, text: str) -> tuple[int, ...]:
+    """Return the path of the part that a text addresses."""
+    try:
+        return tree.find(part(text))
+    except LookupError:
+        raise RefusedError(
+            f"there is no one part {text!r} in the tree; show --parts lists them with their paths"
+        ) from None
 
 
 def destination(output: Path | None, in_place: bool, model: Path) -> Path:

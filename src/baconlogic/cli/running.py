@@ -36,6 +36,8 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         return _quiet()
+    except SystemExit as end:  # of shell completion, and where typer finds the pipe closed
+        return _quiet() if isinstance(end.__context__, BrokenPipeError) else int(end.code or 0)
     except (KeyboardInterrupt, typer.Abort):
         printing.error("interrupted")
         return INTERRUPTED
