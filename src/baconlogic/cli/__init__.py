@@ -6,6 +6,7 @@
     tables       data files: CSV, TSV, Parquet, JSON lines, pipes
     models       model files, and how labels of a file are those of a model
     printing     everything that is printed
+    stopping     Ctrl-C while a model is learned
     scoring      how right a model is on a table
     learning, asking, judging, changing, carrying    the commands
 

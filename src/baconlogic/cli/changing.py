@@ -165,7 +165,7 @@ def _where(tree: Tree, node: Node) -> tuple[int, ...]:
 
 
 def _criterion(tree: Tree, path: tuple[int, ...], text: str) -> Any:
-    """Return a criterion given as `0 at 10, 1 at 20`, as `radius[0 at 10, 1 at 20]`, or as the old with `missing 0.5`."""
+    """Return a criterion given as `0 at 10, 1 at 20`, as `radius[0 at 10, 1 at 20]`, or the old with `missing 0.5`."""
     from baconlogic import Leaf, Tree
 
     old = tree[path]

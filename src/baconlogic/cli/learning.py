@@ -10,6 +10,7 @@ import typer
 
 from baconlogic.cli import options, printing, tables
 from baconlogic.cli.errors import MisusedError, RefusedError
+from baconlogic.cli.stopping import stoppable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,9 +90,9 @@ def fit(
     known = None if positive is not None else models.known_labels(rows.y, target)
     clf = _classifier(given, rows.X.columns, known or sorted(set(rows.y.tolist())))
     X, y, held = _held_out(rows.X, rows.y, test, seed)
-    with printing.warnings_as_notes() as said:
+    with printing.warnings_as_notes() as said, stoppable(clf) as stop:
         decision = learn(clf, X, y, positive)
-    interrupted = any(each.startswith("interrupted") for each in said)
+    interrupted = stop.wanted or any(each.startswith("interrupted") for each in said)
     if test_data is not None:
         other = models.split(tables.read(test_data, form, missing), target)
         held = other.X, other.y
@@ -100,6 +101,7 @@ def fit(
         models.write(decision, output)
     _tell(decision, clf, score, output, as_json)
     if interrupted:
+        printing.note("interrupted: this is the best tree found until then")
         raise typer.Exit(INTERRUPTED)
 
 

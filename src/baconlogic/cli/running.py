@@ -83,6 +83,9 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             if hasattr(error, "format_message"):
                 raise
+            if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):  # it came in compiled code
+                printing.error("interrupted")
+                raise typer.Exit(INTERRUPTED) from None
             if os.environ.get(DEBUG):
                 traceback.print_exc()
             printing.error(explain(error))

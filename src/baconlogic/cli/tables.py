@@ -137,13 +137,17 @@ def _delimiter(head: str) -> str:
 
 def _check_widths(path: Path, content: bytes, delimiter: str) -> list[int]:
     """Refuse rows that are shorter or longer than the header; return which are blank, counted from 0."""
-    reader = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), delimiter=delimiter)
+    text = content.decode("utf-8-sig")
+    lines = text.count("\n") + 1
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         width = len(next(reader, []))
         blank: list[int] = []
         for row, cells in enumerate(reader):
             if not cells:
                 blank.append(row)
+            elif len(cells) < width and reader.line_num == lines and not content.endswith((b"\n", b"\r")):
+                printing.note(f"{path}: the last line is cut short; what it lacks counts as missing")
             elif len(cells) != width:
                 raise RefusedError(
                     f"{path}, line {reader.line_num}: expected {width} values as in the header, got {len(cells)}; "
