@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -23,7 +24,7 @@ def answer(text: str) -> None:
     """Print an answer: in colours on a terminal, as it is everywhere else."""
     if not text.endswith("\n"):
         text += "\n"
-    if not sys.stdout.isatty():
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         sys.stdout.write(text)
         return
     from rich.console import Console
