@@ -1,0 +1,113 @@
+"""Arguments and options that several commands have, and how their text is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from baconlogic.cli.errors import MisusedError, RefusedError
+
+if TYPE_CHECKING:
+    from baconlogic import Tree
+
+# Choices: they complete, and others are refused. A test holds them against what the library takes.
+Formats = StrEnum("Formats", ["csv", "tsv", "parquet", "jsonl"])
+Search = StrEnum("Search", ["auto", "growth", "additive", "peel", "sinkhorn", "refine", "calibrate"])
+Criteria = StrEnum("Criteria", ["learned", "sigmoid", "minmax"])
+Simplicity = StrEnum("Simplicity", {"best": "best", "one_se": "one-se"})
+Aggregator = StrEnum("Aggregator", ["gcd", "exact"])
+Language = StrEnum("Language", ["python", "javascript", "c", "sql", "latex", "onnx", "excel"])
+
+Model = Annotated[Path, typer.Argument(help="A model file, as fit writes it.", metavar="MODEL")]
+Table = Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON lines; - reads a pipe.", metavar="DATA")]
+MaybeTable = Annotated[
+    Path | None, typer.Argument(help="CSV, TSV, Parquet or JSON lines; - reads a pipe.", metavar="[DATA]")
+]
+Rows = Annotated[Path | None, typer.Option("--data", help="A table to measure on; - reads a pipe.", metavar="DATA")]
+Target = Annotated[str, typer.Option("--target", "-t", help="The column that holds the classes.", metavar="COLUMN")]
+MaybeTarget = Annotated[
+    str | None, typer.Option("--target", "-t", help="The column that holds the classes.", metavar="COLUMN")
+]
+Label = Annotated[
+    str | None,
+    typer.Option("--label", help="The class to ask about where there are more than two; of a tree, what means yes."),
+]
+Format = Annotated[
+    Formats | None, typer.Option("--format", help="The format of the table, where its name does not say it.")
+]
+Missing = Annotated[
+    str | None,
+    typer.Option("--missing", help="Cells of a text table that mean missing, with commas; empty ones always do."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+NewModel = Annotated[Path | None, typer.Option("--output", "-o", help="Where to write the new model.", metavar="MODEL")]
+InPlace = Annotated[bool, typer.Option("--in-place", help="Write the model over the old one.")]
+Seed = Annotated[int, typer.Option("--random-state", "--seed", help="The same number gives the same answer.")]
+Jobs = Annotated[int | None, typer.Option("--n-jobs", help="Searches side by side; -1 for one a core.")]
+
+
+def split(given: Iterable[str] | None, known: Iterable[str] = ()) -> list[str]:
+    """Return the names in options that may be repeated, or hold several with commas; a known name may hold commas."""
+    names, found = set(known), []
+    for text in given or ():
+        found += [text] if text in names else [part.strip() for part in text.split(",") if part.strip()]
+    return found
+
+
+def pair(text: str, option: str, form: str, *, last: bool = False) -> tuple[str, str]:
+    """Return the two sides of PART=VALUE."""
+    left, sign, right = text.rpartition("=") if last else text.partition("=")
+    if not sign or not left.strip() or not right.strip():
+        raise MisusedError(f"{option} takes {form}, got {text!r}")
+    return left.strip(), right.strip()
+
+
+def value(text: str) -> Any:
+    """Return a value as JSON reads it, else as text; empty, NA and null are missing."""
+    if text in ("", "NA", "NaN", "nan", "?", "null"):
+        return None
+    try:
+        read = json.loads(text)
+    except ValueError:
+        return text
+    return text if isinstance(read, list | dict) else read
+
+
+def number(text: str, option: str) -> float:
+    """Return a number, or refuse the text."""
+    try:
+        return float(text)
+    except ValueError:
+        raise MisusedError(f"{option} takes a number, got {text!r}") from None
+
+
+def part(text: str) -> tuple[int, ...] | str:
+    """Return how a part of a tree is addressed: "root", a path such as 0.1, else a name or feature."""
+    if text in ("root", "."):
+        return ()
+    steps = text.split(".")
+    return tuple(map(int, steps)) if all(step.isascii() and step.isdigit() for step in steps) else text
+
+
+def place(tree: Tree, text: str) -> tuple[int, ...]:
+    """Return the path of the part that a text addresses."""
+    try:
+        return tree.find(part(text))
+    except LookupError:
+        raise RefusedError(
+            f"there is no one part {text!r} in the tree; show --parts lists them with their paths"
+        ) from None
+
+
+def destination(output: Path | None, in_place: bool, model: Path) -> Path:
+    """Return where an edited model goes."""
+    if output is not None and in_place:
+        raise MisusedError("give -o NEW.json or --in-place, not both")
+    if output is None and not in_place:
+        raise MisusedError("say where the new model goes: -o NEW.json, or --in-place to write over the old one")
+    return model if output is None else output
