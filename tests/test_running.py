@@ -150,6 +150,38 @@ def test_an_interrupt_within_growth_keeps_what_was_grown(monkeypatch):
     assert clf.score(X, Y) > 0.9
 
 
+def interrupted_in_compiled_code(*_):
+    """What numba makes of Ctrl-C: a SystemError that comes of it."""
+    raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+
+def test_an_interrupt_in_compiled_code_is_one_too(monkeypatch):
+    from baconlogic.search.growth import Grower
+
+    monkeypatch.setattr(Grower, "_extend", interrupted_in_compiled_code)
+    with pytest.warns(UserWarning, match="interrupted"):
+        assert fit(search="growth", max_leaves=4).score(X, Y) > 0.9
+
+
+def test_another_error_of_compiled_code_is_none(monkeypatch):
+    from baconlogic.search.growth import Grower
+
+    def broken(*_):
+        raise SystemError("broken")
+
+    monkeypatch.setattr(Grower, "_extend", broken)
+    with pytest.raises(SystemError, match="broken"):
+        fit(search="growth", max_leaves=4)
+
+
+def test_an_interrupt_while_means_are_tried_keeps_what_was_grown(monkeypatch):
+    from baconlogic.search.additive import Additive
+
+    monkeypatch.setattr(Additive, "find", interrupted_in_compiled_code)
+    with pytest.warns(UserWarning, match="interrupted"):
+        assert fit(max_leaves=4).score(X, Y) > 0.9
+
+
 def test_an_interrupt_while_refining_on_all_rows_keeps_the_tree_of_the_sample(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt

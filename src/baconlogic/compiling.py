@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numba
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,6 +32,17 @@ def compiled(*, reassociate: bool) -> Callable[[F], F]:
     """
     flags = True if reassociate else {"nsz", "contract", "arcp"}
     return cast("Callable[[F], F]", numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags))
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C that falls into compiled code come out as KeyboardInterrupt; numba reports it as a SystemError."""
+    try:
+        yield
+    except SystemError as problem:
+        if isinstance(problem.__cause__ or problem.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _forget_stale_code() -> None:

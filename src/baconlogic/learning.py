@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 from sklearn.model_selection import StratifiedKFold
 
 from baconlogic import kernel
+from baconlogic.compiling import interruptible
 from baconlogic.search import additive
 from baconlogic.search.peel import Peel, covers
 from baconlogic.search.problem import Problem
@@ -236,7 +237,8 @@ def _unless_halted(task: Task, make: Callable[[], Made], before: Made) -> Made:
     """Return what is made, or what was there before if the fit is to end."""
     if not task.halted[0]:
         try:
-            return make()
+            with interruptible():
+                return make()
         except KeyboardInterrupt:
             task.halted[0] = True
     return before

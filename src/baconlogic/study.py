@@ -12,6 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from baconlogic import encoding, learning, wishes
+from baconlogic.compiling import interruptible
 from baconlogic.criteria import Table
 from baconlogic.decision import Decision, Feature, Link
 from baconlogic.encoding import CATEGORY
@@ -97,8 +98,9 @@ def _side_by_side(p: Plan, tasks: dict[int, Task], jobs: list[Job]) -> Iterator[
     results = Parallel(n_jobs=p.jobs, prefer="threads", return_as="generator")(
         delayed(learning.train)(tasks[i], kept, held) for i, kept, held in jobs
     )
-    for (i, _, _), found in zip(jobs, results, strict=True):
-        yield i, found
+    with interruptible():
+        for (i, _, _), found in zip(jobs, results, strict=True):
+            yield i, found
 
 
 def _over(p: Plan) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baconlogic.compiling import interruptible
 from baconlogic.loops import KNOWN_BELOW
 from baconlogic.search.additive import Additive, suits
 from baconlogic.search.growth import Growth
@@ -46,7 +47,11 @@ class Auto:
         grown = grown._replace(best=best)
         if grown.interrupted or not suits(problem):
             return grown
-        means = Additive().find(problem, ask)
+        try:
+            with interruptible():
+                means = Additive().find(problem, ask)
+        except KeyboardInterrupt:
+            return grown._replace(interrupted=True, ended="interrupted")
         rivals = {size: scored for size, scored in means.best.items() if size > 1 and problem.granted(scored.draft)}
         return grown._replace(rivals=rivals, ended=f"{grown.ended}; {means.ended} were tried as well")
 

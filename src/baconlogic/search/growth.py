@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from baconlogic.compiling import interruptible
 from baconlogic.search import drafts
 from baconlogic.search.protocol import Found, Scored
 from baconlogic.search.refine import gate_bounds, refine
@@ -49,7 +50,8 @@ class Growth(BaseEstimator):  # type: ignore[misc]
         grower = Grower(problem)
         most, interrupted = ask.most or self.max_leaves, False
         try:
-            grower.run(most, ask.start, ask.going)
+            with interruptible():
+                grower.run(most, ask.start, ask.going)
         except KeyboardInterrupt:
             if not grower.best:
                 raise

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits
 
 from baconlogic import gcd, kernel
+from baconlogic.compiling import interruptible
 from baconlogic.search import annealing
 from baconlogic.search.attempt import Attempt, Record, Run
 from baconlogic.search.drafts import STEEPNESS, THRESHOLD, Draft, Leaf
@@ -228,7 +229,10 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
         board = _Board(deadline, progress)
         interrupted = False
         try:
-            with threadpool_limits(1, "blas"):  # small matrices: threads of its own would only be in the way
+            with (
+                interruptible(),
+                threadpool_limits(1, "blas"),
+            ):  # small matrices: threads of its own would only be in the way
                 Parallel(n_jobs=n_jobs, require="sharedmem", batch_size=1)(
                     delayed(self._take)(number, entropy, problem, exact, board)
                     for number in takewhile(board.open_for, range(self.attempts))
