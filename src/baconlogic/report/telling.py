@@ -1,0 +1,109 @@
+"""Five telling cases: the surest ones, the least sure, and the ones that are decided wrongly, with their reasons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baconlogic import explain
+from baconlogic.explain import cases
+from baconlogic.wording import listed, number, one_line, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from baconlogic.report.material import Material
+
+TOLD = 5
+MOST_LEAVES = 100  # of a tree that is searched for what would turn a case
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row: why it is told, what it is, and how it is decided."""
+
+    title: str
+    place: int
+    facts: str
+    trace: str
+    reasons: str
+    turning: str
+    unknown: str
+
+
+def places(m: Material) -> list[tuple[str, int]]:
+    """Return up to five rows that tell most, each with why; no row twice."""
+    found: dict[int, str] = {}
+    for title, place in _candidates(m):
+        found.setdefault(place, title)
+        if len(found) == TOLD:
+            break
+    return [(title, place) for place, title in found.items()]
+
+
+def _candidates(m: Material) -> Iterator[tuple[str, int]]:
+    """Yield rows in the order in which they should be told."""
+    yes = m.asked.decides(m.truths)
+    right = np.ones(len(yes), dtype=bool) if m.positive is None else yes == m.positive
+    closeness = np.abs(m.truths - m.asked.threshold)
+    known = "" if m.positive is None else ", and right"
+    if (yes & right).any():
+        yield f"Surest {m.yes}{known}", _first(-m.truths, yes & right)
+    if (~yes & right).any():
+        yield f"Surest {m.no}{known}", _first(m.truths, ~yes & right)
+    yield "Least sure", int(np.argmin(closeness))
+    if (yes & ~right).any():
+        yield f"Wrong: surest {m.yes} that is not", _first(-m.truths, yes & ~right)
+    if (~yes & ~right).any():
+        yield f"Wrong: {m.yes}, missed by most", _first(m.truths, ~yes & ~right)
+    for place in np.argsort(closeness, kind="stable")[: 2 * TOLD].tolist():
+        yield "Nearly as unsure", place
+
+
+def _first(keys: Any, among: Any) -> int:
+    """Return the place of the lowest key among some rows."""
+    kept = np.flatnonzero(among)
+    return int(kept[np.argmin(keys[kept])])
+
+
+def told(m: Material) -> list[Case]:
+    """Tell the cases."""
+    return [_case(m, title, place) for title, place in places(m)]
+
+
+def _case(m: Material, title: str, place: int) -> Case:
+    row = m.rows.case(place)
+    followed = explain.trace(m.model, row, label=m.label)
+    chance = "" if followed.probability is None else f", probability of {m.yes} {percent(followed.probability)}"
+    said = f"Decided {cases.answer(followed.decision)} (truth {number(followed.truth)}{chance})"
+    if m.y is not None:
+        said += f"; it is {one_line(str(cases.answer(m.y[place].item() if hasattr(m.y[place], 'item') else m.y[place])))}"
+    gone = [name for name in m.asked.tree.features if row[name] is None]
+    return Case(
+        title, place, f"{said}.", str(followed), str(explain.reasons(m.model, row, label=m.label)),
+        _turning(m, row), str(explain.unknown(m.model, row, X=m.rows.some(), label=m.label)) if gone else "",
+    )  # fmt: skip
+
+
+def _turning(m: Material, row: dict[str, Any]) -> str:
+    """Say in one or two sentences what would turn a case, among values that were seen."""
+    if sum(len(own) for own in cases.leaves_by_feature(m.asked.tree).values()) > MOST_LEAVES:
+        return f"What would turn it was not searched for: the tree has more than {MOST_LEAVES} leaves."
+    found = explain.counterfactual(m.model, row, X=m.rows.some(), label=m.label)
+    other = cases.answer(found.other)
+    said = []
+    if found.single is not None:
+        said.append(f"It would be {other} if {_changes([found.single])}, and nothing else changed.")
+    if found.joint is not None and len(found.joint) > 1:
+        less = " together, each by less" if found.single is not None else " together"
+        said.append(f"{'Or if' if said else f'It would be {other} if'} {_changes(found.joint)}{less}.")
+    if not said:
+        said.append(f"No change within the values seen here would make it {other}.")
+    return " ".join(said)
+
+
+def _changes(changes: Sequence[explain.counterfactuals.Change]) -> str:
+    said = [f"{one_line(each.feature)} went from {each.before_says} to {each.after_says}" for each in changes]
+    return listed(said, "and")
