@@ -22,9 +22,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from baconlogic.checking import check_finite, check_text, check_truth, pairs_of, quantiles_of
+from baconlogic.fading import logistic
 from baconlogic.wording import degree, listed, number, numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
@@ -47,6 +50,10 @@ class Criterion(ABC):
     @abstractmethod
     def truth(self, values: NDArray[Any]) -> Floats:
         """Return the degree of truth of each raw value."""
+
+    def falsity(self, values: NDArray[Any]) -> Floats:
+        """Return 1 - truth of each raw value, precise also where the truth is nearly 1."""
+        return 1.0 - self.truth(values)
 
     @property
     def range(self) -> tuple[float, float]:
@@ -100,22 +107,37 @@ class Numeric(Criterion):
     def known(self, values: Floats) -> Floats:
         """Return the truth of values that are not missing; a missing one comes back as it is, NaN."""
 
+    def known_falsity(self, values: Floats) -> Floats:
+        """Return 1 - truth of values that are not missing, precise also where the truth is nearly 1."""
+        return 1.0 - self.known(values)
+
     def truth(self, values: NDArray[Any]) -> Floats:
         """Return the degree of truth of each raw value."""
         return self.fill(self.known(values), values)
 
-    def fill(self, truths: Floats, values: Floats) -> Floats:
-        """Put the stated truth where a raw value is missing."""
+    def falsity(self, values: NDArray[Any]) -> Floats:
+        """Return 1 - truth of each raw value, precise also where the truth is nearly 1."""
+        return self.fill(self.known_falsity(values), values, turned=True)
+
+    def fill(self, truths: Floats, values: Floats, *, turned: bool = False) -> Floats:
+        """Put the stated truth, or when turned the stated falsity, where a raw value is missing."""
         unknown = np.isnan(values)
         if unknown.any():
             if self.missing is None:
                 raise ValueError(UNSTATED)
-            truths[unknown] = self.missing
+            truths[unknown] = 1.0 - self.missing if turned else self.missing
         return truths
 
     def image(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Return the exact lowest and highest truth over each raw interval; its ends may be infinite."""
-        ends = self.known(low), self.known(high)
+        return self._image(low, high, self.known)
+
+    def image_of_falsity(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Return the exact lowest and highest falsity over each raw interval."""
+        return self._image(low, high, self.known_falsity)
+
+    def _image(self, low: Floats, high: Floats, curve: Callable[[Floats], Floats]) -> tuple[Floats, Floats]:
+        ends = curve(low), curve(high)
         return np.minimum(*ends), np.maximum(*ends)
 
 
@@ -214,13 +236,16 @@ class Ramp(Numeric):
         return tuple(self._values)
 
     def known(self, values: Floats) -> Floats:
-        """Interpolate between the breakpoints; rounding must not carry a truth past them."""
-        return np.clip(np.interp(values, self._values, self._truths), *self.range)
+        """Interpolate between the breakpoints."""
+        return _interpolated(values, np.array(self._values), np.array(self._truths))
 
-    def image(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """Return the exact lowest and highest truth over each raw interval."""
-        lowest, highest = super().image(low, high)
-        for x, t in self.points:
+    def known_falsity(self, values: Floats) -> Floats:
+        """Interpolate between the falsities of the breakpoints."""
+        return _interpolated(values, np.array(self._values), 1.0 - np.array(self._truths))
+
+    def _image(self, low: Floats, high: Floats, curve: Callable[[Floats], Floats]) -> tuple[Floats, Floats]:
+        lowest, highest = super()._image(low, high, curve)
+        for x, t in zip(self._values, curve(np.array(self._values)), strict=True):
             inside = (low < x) & (x < high)
             lowest = np.where(inside, np.minimum(lowest, t), lowest)
             highest = np.where(inside, np.maximum(highest, t), highest)
@@ -324,7 +349,12 @@ class Sigmoid(Numeric):
     def known(self, values: Floats) -> Floats:
         """Evaluate the logistic curve."""
         with np.errstate(over="ignore"):
-            return np.asarray(1.0 / (1.0 + np.exp(-self.slope * (values - self.centre))))
+            return logistic(self.slope * (values - self.centre))
+
+    def known_falsity(self, values: Floats) -> Floats:
+        """Evaluate the mirrored curve."""
+        with np.errstate(over="ignore"):
+            return logistic(-self.slope * (values - self.centre))
 
     @property
     def rising(self) -> bool:
@@ -418,6 +448,18 @@ class Table(Criterion):
         if self.other is not None:
             said.append(f"{degree(self.other)} for anything else")
         return f"{feature} fits: {', '.join(said)}{self._when_missing()}"
+
+
+def _interpolated(values: Floats, marks: Floats, truths: Floats) -> Floats:
+    """Follow straight lines between marks, each from its lower end so that no digits are lost where truth is near 0."""
+    place = np.clip(np.searchsorted(marks, values, side="right") - 1, 0, len(marks) - 2)
+    start, end = truths[place], truths[place + 1]
+    anchor = np.where(start <= end, marks[place], marks[place + 1])
+    with np.errstate(over="ignore", invalid="ignore"):  # far outside, where the line is not taken
+        slope = (end - start) / (marks[place + 1] - marks[place])
+        line = np.minimum(np.minimum(start, end) + slope * (values - anchor), np.maximum(start, end))
+    line = np.where(values < marks[0], truths[0], np.where(values >= marks[-1], truths[-1], line))
+    return np.where(np.isnan(values), np.nan, line)
 
 
 def unlisted(listed: Iterable[Any]) -> Any:

@@ -1,7 +1,8 @@
 """What a tree says about rows: the degree of truth of every node, block by block.
 
 A block of rows stays in the cache while it passes through the whole tree. From COMPILED_ROWS on, and where numba is
-installed, gates, sigmoids and ramps run compiled; the results agree to about 1e-15.
+installed, gates, sigmoids and ramps run compiled; the results agree to about 1e-15. Beside truths, falsities are
+carried where they are needed for that (see `sides`).
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from baconlogic import gcd
 from baconlogic.criteria import Criterion, Ramp, Sigmoid
 from baconlogic.nodes import Gate, Leaf, Node, flatten
+from baconlogic.sides import Sides, below, needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -27,39 +29,57 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
+    Pair = tuple[Floats, Floats]  # truths and falsities, (nodes, rows) each
 
 COMPILED_ROWS = 100_000
 NUMPY_BLOCK = 8192
 COMPILED_BLOCK = 65536  # long, so that threads do not wait for each other between steps; shorter for a large tree
 
 
+class _Step(NamedTuple):
+    """A gate as it is worked out for a block of rows."""
+
+    node: Gate
+    children: Ints
+    weights: Floats  # (inputs, 1)
+    numbers: gcd.Coefficients
+    side: Sides  # what is wanted of it
+
+
 def truths(root: Node, table: Columns, n_jobs: int = 1, *, every_node: bool = False) -> Floats:
     """Return the root's truth of each row, (rows,), or that of every node in the order of `flatten`, (nodes, rows)."""
     order = flatten(root)
     raw = raw_columns((node for node, _ in order), table)
-    longest, leaf_truth, combine = _operations(table.rows)
-    block = min(longest, max(4096, 4_000_000 // len(order)))
-    gates = [
-        (np.array(below), np.array(node.weights)[:, None], node.coefficients) if isinstance(node, Gate) else None
-        for node, below in order
-    ]
+    sides = needed(order, every_truth=every_node)
+    falsities = len(order) if any(side.falsity for side in sides) else 0
+    longest, leaf_side, combine = _operations(table.rows)
+    block = min(longest, max(4096, 4_000_000 // (len(order) + falsities)))
+    gates = {
+        position: _Step(node, np.array(children), np.array(node.weights)[:, None], node.coefficients, sides[position])
+        for position, (node, children) in enumerate(order)
+        if isinstance(node, Gate)
+    }
     out = np.empty((len(order) if every_node else 1, table.rows))
 
     def run(starts: range) -> None:
-        room = np.empty((len(order) + 1, min(block, table.rows)))
+        room = np.empty((len(order) + falsities + 1, min(block, table.rows)))
         for start in starts:
             size = min(block, table.rows - start)
-            found, scratch = room[:-1, :size], room[-1, :size]
-            for (node, below), gate, truth in zip(order, gates, found, strict=True):
+            true, false, scratch = room[: len(order), :size], room[-falsities - 1 : -1, :size], room[-1, :size]
+            for position, ((node, children), side) in enumerate(zip(order, sides, strict=True)):
                 if isinstance(node, Leaf):
                     column = raw[node.feature, node.criterion.categorical][start : start + size]
                     with _naming(node, column, start):
-                        leaf_truth(node.criterion, column, truth)
-                elif gate:
-                    combine(found, *gate, truth, scratch)
+                        for turned, wanted, found in zip((False, True), side, (true, false), strict=True):
+                            if wanted:
+                                leaf_side(node.criterion, column, found[position], turned)
+                elif isinstance(node, Gate):
+                    combine(gates[position], (true, false), position, scratch)
                 else:
-                    np.subtract(1.0, found[below[0]], out=truth)
-            out[:, start : start + size] = found if every_node else found[-1]
+                    for wanted, found, opposite in zip(side, (true, false), (false, true), strict=True):
+                        if wanted:
+                            found[position] = opposite[children[0]]
+            out[:, start : start + size] = true if every_node else true[-1]
 
     workers = (os.cpu_count() or 1) if n_jobs < 0 else max(n_jobs, 1)
     shares = [range(k * block, table.rows, workers * block) for k in range(workers)]
@@ -81,33 +101,53 @@ def raw_columns(nodes: Iterable[Node], table: Columns) -> dict[tuple[str, bool],
 
 def _operations(rows: int) -> tuple[int, Callable[..., None], Callable[..., None]]:
     if rows < COMPILED_ROWS or not find_spec("numba"):
-        return NUMPY_BLOCK, _leaf_truth, _combine
+        return NUMPY_BLOCK, _leaf_side, _combine
     from baconlogic import loops
 
-    def leaf_truth(criterion: Criterion, column: NDArray[Any], out: Floats) -> None:
+    def leaf_side(criterion: Criterion, column: NDArray[Any], out: Floats, turned: bool) -> None:
         if isinstance(criterion, Sigmoid):
-            missing = loops.sigmoid(column, criterion.centre, criterion.slope, out)
+            slope = -criterion.slope if turned else criterion.slope
+            missing = loops.sigmoid(column, criterion.centre, slope, out)
         elif isinstance(criterion, Ramp):
             values, truths = np.array(criterion.points).T.copy()
-            missing = loops.ramp(column, values, truths, out)
+            missing = loops.ramp(column, values, 1.0 - truths if turned else truths, out)
         else:
-            _leaf_truth(criterion, column, out)
+            _leaf_side(criterion, column, out, turned)
             return
         if missing:
-            criterion.fill(out, column)
+            criterion.fill(out, column, turned=turned)
 
-    def combine(truths: Floats, below: Ints, weights: Floats, gate: gcd.Coefficients, *room: Floats) -> None:
-        (_combine if np.isinf(gate.power) else loops.combine)(truths, below, weights, gate, *room)
+    def combine(gate: _Step, found: Pair, position: int, scratch: Floats) -> None:
+        if np.isinf(gate.numbers.power):
+            _combine(gate, found, position, scratch)
+            return
+        sides, own, rest = gate.side, *found
+        if gate.numbers.dual:
+            sides, own, rest = sides.turned(), rest, own
+        if gate.numbers.product == 0.0 and sides.falsity:  # a mean is the mean of either side
+            loops.combine(rest, gate.children, gate.weights, gate.numbers, rest[position], scratch)
+        elif sides.falsity:
+            loops.combine_both(own, rest, gate.children, gate.weights, gate.numbers, position, scratch)
+            return
+        if sides.truth:
+            loops.combine(own, gate.children, gate.weights, gate.numbers, own[position], scratch)
 
-    return COMPILED_BLOCK, leaf_truth, combine
+    return COMPILED_BLOCK, leaf_side, combine
 
 
-def _leaf_truth(criterion: Criterion, column: NDArray[Any], out: Floats) -> None:
-    out[:] = criterion.truth(column)
+def _leaf_side(criterion: Criterion, column: NDArray[Any], out: Floats, turned: bool) -> None:
+    out[:] = criterion.falsity(column) if turned else criterion.truth(column)
 
 
-def _combine(truths: Floats, below: Ints, weights: Floats, gate: gcd.Coefficients, out: Floats, _: Floats) -> None:
-    out[:] = gcd.combine(truths[below], weights, gate)
+def _combine(gate: _Step, found: Pair, position: int, _: Floats) -> None:
+    true, false = found
+    has = below(gate.node, gate.side)
+    truth = true[gate.children] if has.truth else 1.0 - false[gate.children]
+    falsity = false[gate.children] if has.falsity else 1.0 - truth
+    values = gcd.combine_both(truth, falsity, gate.weights, gate.numbers)
+    for wanted, into, value in zip(gate.side, found, values, strict=True):
+        if wanted:
+            into[position] = value
 
 
 @contextmanager

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from baconlogic.fading import fading
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 LOWEST, HIGHEST = -1.0, 2.0
 DRASTIC_BELOW = 1e-9  # n - (n - 1) a, the room left to the drastic end: what is smaller is rounding
 NEUTRAL, HARD = 0.5, 0.75  # the joints of the formula (and, mirrored, 1/4)
+FULLY = 0.75 * 2.0**-53  # to a drastic gate a falsity below this is none: the truth is 1 to the last digit
 
 # At truth 0 the geometric form has an infinite slope: where slopes are taken, 0 and 1 are read as this far inside.
 EPS = 1e-9
@@ -111,8 +114,8 @@ class Aggregator:
         dual = a < NEUTRAL
         with np.errstate(divide="ignore"):
             mean, product, power = coefficients(np.where(dual, 1.0 - a, a), float(len(x)), self.knee)
-        z = mix(np.where(dual, 1.0 - x, x), w, mean, product, power)
-        return np.where(dual, 1.0 - z, z)
+        z, rest = mix(np.where(dual, 1.0 - x, x), np.where(dual, x, 1.0 - x), w, mean, product, power)
+        return np.where(dual, rest, z)
 
     def derivatives(
         self, inputs: Sequence[ArrayLike], weights: ArrayLike | None = None, andness: ArrayLike = 0.5
@@ -150,20 +153,32 @@ exact = Aggregator("exact", knee=HARD)
 AGGREGATORS = {rule.name: rule for rule in (gcd, exact)}
 
 
-def mix(x: Floats, weights: Floats, mean: Any, product: Any, power: Any) -> Floats:
-    """Evaluate the conjunctive side for truths x (n, ...): the formula at the head of this module."""
+def mix(x: Floats, rest: Floats, weights: Floats, mean: Any, product: Any, power: Any) -> tuple[Floats, Floats]:
+    """Evaluate the conjunctive side for truths x (n, ...): the formula at the head of this module, and 1 - it.
+
+    `rest` is 1 - x, given apart: it has digits that x near 1 has lost, and so has what is returned beside the truth.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = len(x) * weights * power * np.log(x)
+        terms = len(x) * weights * power * (np.log(x) + ((1.0 - x) - rest))
     if np.any(np.isinf(power)):
-        terms[x == 1.0] = 0.0  # drastic: 1 ** inf
-    z: Floats = mean * np.sum(weights * x, axis=0) + product * np.exp(terms.sum(axis=0))
-    return np.minimum(z, 1.0)
+        terms = np.where(np.isinf(power), np.where(rest < FULLY, 0.0, -np.inf), terms)  # drastic: 1 ** inf
+    logs = terms.sum(axis=0)
+    z = mean * np.sum(weights * x, axis=0) + product * fading(-logs)
+    others = mean * np.sum(weights * rest, axis=0) - product * np.expm1(logs)
+    return np.minimum(z, 1.0), np.minimum(others, 1.0)
+
+
+def combine_both(x: Floats, rest: Floats, weights: Floats, gate: Coefficients) -> tuple[Floats, Floats]:
+    """Evaluate one gate: truths x and falsities, (n, rows), weights (n, 1); return its truth and its falsity."""
+    if gate.dual:
+        falsity, truth = mix(rest, x, weights, *gate[1:])
+        return truth, falsity
+    return mix(x, rest, weights, *gate[1:])
 
 
 def combine(x: Floats, weights: Floats, gate: Coefficients) -> Floats:
-    """Evaluate one gate: truths x (n, rows), weights (n, 1)."""
-    _, mean, product, power = gate
-    return 1.0 - mix(1.0 - x, weights, mean, product, power) if gate.dual else mix(x, weights, mean, product, power)
+    """Evaluate one gate: truths x (n, rows), weights (n, 1); their falsities are taken as 1 - x."""
+    return combine_both(x, 1.0 - x, weights, gate)[0]
 
 
 def measured_andness(andness: float, n: int = 2, aggregator: Aggregator = gcd) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from baconlogic import gcd
 from baconlogic.compiling import compiled
 from baconlogic.elementary import exp, exp_pair, log, log_of_one_plus
+from baconlogic.fading import FAR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -208,7 +209,7 @@ def sigmoid(raw: Floats, centre: float, slope: float, out: Floats) -> bool:
     for i in range(raw.size):
         u = slope * (raw[i] - centre)
         truth = 1.0 / (1.0 + exp(-u))  # worked out in any case: a branch would stop the vector loop
-        out[i] = truth if u > -709.7 else 0.0
+        out[i] = truth if u > -FAR else 0.0
         missing += raw[i] != raw[i]
     return missing > 0
 
@@ -221,10 +222,11 @@ def ramp(raw: Floats, values: Floats, truths: Floats, out: Floats) -> bool:
     lowest, highest = truths.min(), truths.max()
     out[:] = truths[last]
     for k in range(last - 1, -1, -1):  # from the right: each segment overwrites what lies left of its end
-        start, end, low = values[k], values[k + 1], truths[k]
-        slope = (truths[k + 1] - low) / (end - start)
+        start, end, low = values[k], values[k + 1], min(truths[k], truths[k + 1])
+        slope = (truths[k + 1] - truths[k]) / (end - start)
+        anchor = start if truths[k] <= truths[k + 1] else end
         for i in range(raw.size):
-            line = low + slope * (max(raw[i], start) - start)
+            line = low + slope * (max(raw[i], start) - anchor)
             out[i] = line if raw[i] < end else out[i]
     for i in range(raw.size):
         out[i] = min(max(out[i], lowest), highest)
@@ -233,23 +235,49 @@ def ramp(raw: Floats, values: Floats, truths: Floats, out: Floats) -> bool:
 
 
 @compiled(reassociate=False)
-def _add_input(x: Floats, dual: bool, weight: float, exponent: float, total: Floats, logs: Floats) -> None:
+def _add_input(x: Floats, weight: float, exponent: float, total: Floats, logs: Floats) -> None:
     for i in range(x.size):
-        v = 1.0 - x[i] if dual else x[i]
-        known = log(max(v, SMALLEST))
-        total[i] += weight * v
-        logs[i] += exponent * (known if v > 0.0 else -np.inf)
+        known = log(max(x[i], SMALLEST))
+        total[i] += weight * x[i]
+        logs[i] += exponent * (known if x[i] > 0.0 else -np.inf)
 
 
 @compiled(reassociate=False)
-def combine(truths: Floats, below: Ints, weights: Floats, gate: gcd.Coefficients, out: Floats, logs: Floats) -> None:
-    """Put into `out` what `gcd.combine` makes of `truths[below]`, for a gate that is not drastic."""
+def combine(x: Floats, below: Ints, weights: Floats, gate: gcd.Coefficients, out: Floats, logs: Floats) -> None:
+    """Put into `out` what the conjunctive side of a gate that is not drastic makes of `x[below]`."""
     out[:] = 0.0
     logs[:] = 0.0
     for j in range(below.size):
         weight = weights[j, 0]
-        _add_input(truths[below[j]], gate.dual, weight, below.size * weight * gate.power, out, logs)
+        _add_input(x[below[j]], weight, below.size * weight * gate.power, out, logs)
     for i in range(out.size):
         known = exp(logs[i])
-        z = min(gate.mean * out[i] + gate.product * (known if logs[i] > -708.0 else 0.0), 1.0)
-        out[i] = 1.0 - z if gate.dual else z
+        out[i] = min(gate.mean * out[i] + gate.product * (known if logs[i] > -FAR else 0.0), 1.0)
+
+
+@compiled(reassociate=False)
+def _add_both(
+    x: Floats, rest: Floats, weight: float, exponent: float, total: Floats, others: Floats, logs: Floats
+) -> None:
+    for i in range(x.size):
+        known = log(max(x[i], SMALLEST)) + ((1.0 - x[i]) - rest[i])
+        total[i] += weight * x[i]
+        others[i] += weight * rest[i]
+        logs[i] += exponent * (known if x[i] > 0.0 else -np.inf)
+
+
+@compiled(reassociate=False)
+def combine_both(
+    x: Floats, rest: Floats, below: Ints, weights: Floats, gate: gcd.Coefficients, node: int, logs: Floats
+) -> None:
+    """Put into `x[node]` and `rest[node]` both sides of such a gate, to full precision."""
+    total, others = x[node], rest[node]
+    total[:], others[:], logs[:] = 0.0, 0.0, 0.0
+    for j in range(below.size):
+        k, weight = below[j], weights[j, 0]
+        _add_both(x[k], rest[k], weight, below.size * weight * gate.power, total, others, logs)
+    for i in range(logs.size):
+        known, left = exp_pair(logs[i])
+        some = logs[i] > -FAR
+        total[i] = min(gate.mean * total[i] + gate.product * (known if some else 0.0), 1.0)
+        others[i] = min(gate.mean * others[i] + gate.product * (left if some else 1.0), 1.0)

@@ -1,0 +1,74 @@
+"""What stands at the top of every export: what the model is, where it comes from, its columns, how it answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import baconlogic
+from baconlogic.criteria import Numeric
+from baconlogic.decision import Decision
+from baconlogic.nodes import Leaf
+from baconlogic.tree import Tree
+from baconlogic.wording import listed, number, one_line
+
+if TYPE_CHECKING:
+    from baconlogic.export.expression import Program
+
+
+def about(model: Any, program: Program) -> list[str]:
+    """Return the lines of the comment on top; each is one line of printable text, whatever the names are."""
+    model = getattr(model, "decision_", model)
+    lines = [f"A graded-logic decision, exported by baconlogic {baconlogic.__version__}."]
+    lines += _answers(model, program)
+    lines += ["Columns:"] if program.inputs else []
+    words = _words(model)
+    for each in program.inputs:
+        lines += [f"  {one_line(each.feature)}{f' [{one_line(each.unit)}]' if each.unit else ''}"]
+        lines += [f"      {one_line(said)}" for said in words[each.feature]]
+    if isinstance(model, Decision):
+        lines += _origin(model)
+    for k, tree in enumerate(_trees(model)):
+        title = "Tree" if len(program.truths) == 1 else f"Tree of {one_line(str(program.classes[k]))}"
+        lines += [f"{title}: {one_line(tree.formula())}"]
+    return lines
+
+
+def _answers(model: Any, program: Program) -> list[str]:
+    labels = [one_line(repr(label)) for label in program.classes]
+    if len(labels) == 1:
+        return [f"Every answer is {labels[0]}."]
+    if program.threshold is None:
+        return [f"The answer is the most probable of {listed(labels, 'and')}."]
+    said = f"The answer is {labels[1]} when the truth is above {number(program.threshold)}, else {labels[0]}."
+    if isinstance(model, Tree):
+        return [said]
+    link = model.links[0]
+    return [said, f"Probability: 1 / (1 + exp(-{link.steepness!r} (truth - {link.threshold!r})))."]
+
+
+def _words(model: Any) -> dict[str, list[str]]:
+    """Return what the leaves say of each column."""
+    found: dict[str, list[str]] = {}
+    for tree in _trees(model):
+        for _, node in tree.walk():
+            if isinstance(node, Leaf):
+                said = node.criterion.words("it").partition(": ")[2] if isinstance(node.criterion, Numeric) else ""
+                said = said or node.criterion.words("it")
+                known = found.setdefault(node.feature, [])
+                if said not in known:
+                    known.append(said)
+    return found
+
+
+def _origin(decision: Decision) -> list[str]:
+    told = decision.provenance
+    versions = told.get("versions")
+    made = versions.get("baconlogic") if isinstance(versions, dict) else None
+    said = [f"learned with baconlogic {made}"] if isinstance(made, str) else []
+    rows = told.get("rows")
+    said += [f"from {rows} rows"] if isinstance(rows, int) else []
+    return [one_line(f"It was {' '.join(said)}.")] if said else []
+
+
+def _trees(model: Any) -> tuple[Tree, ...]:
+    return (model,) if isinstance(model, Tree) else model.trees
