@@ -1,7 +1,7 @@
 """Reports: a page about a model that people can read, move and check, and words for a language model to start from.
 
-    report(model, X, y, path="model.html")    a page that needs no server and no network; .md for Markdown
-    prompt, check_report                      what to ask a language model, and whether what it wrote is so
+report(model, X, y, path="model.html")    a page that needs no server and no network; .md for Markdown
+prompt, check_report                      what to ask a language model, and whether what it wrote is so
 """
 
 from importlib import import_module

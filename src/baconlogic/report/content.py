@@ -49,12 +49,12 @@ class Chapter:
     pruning: dict[str, Any] | None
     turning: dict[str, Any] | None
     calibration: dict[str, Any] | None
-    origin: str
+    source: str  # of the rows given
     figures: list[measuring.Figure]
     held: origin.HeldOut
     cases: list[telling.Case]
     others: tuple[str, list[origin.Other]]
-    limits: list[str]
+    unsaid: list[str]
     seen: list[limits.Seen]
     left_out: dict[str, str]
 
@@ -71,8 +71,8 @@ def chapter(m: Material, index: int, alternatives: Alternatives | None) -> Chapt
         text=_text(m), picture=tree_svg.tree(m.asked, m.yes, m.no) if drawable else None,
         live=tree_svg.tree(m.asked, m.yes, m.no, live=m.place) if drawable else None,
         criteria=criteria, more_criteria=more, ranking=_ranking(m), sampled=_sampled(m), pruning=_pruning(m),
-        turning=_turning(m), calibration=_calibration(m), origin=origin.seen_before(m), figures=figures, held=held,
-        cases=telling.told(m), others=origin.others(m, alternatives), limits=limits.told(m), seen=limits.seen(m),
+        turning=_turning(m), calibration=_calibration(m), source=origin.seen_before(m), figures=figures, held=held,
+        cases=telling.told(m), others=origin.others(m, alternatives), unsaid=limits.told(m), seen=limits.seen(m),
         left_out=_left_out(m),
     )  # fmt: skip
 
@@ -92,7 +92,9 @@ def _left_out(m: Material) -> dict[str, str]:
         for section in ("turning", "calibration"):
             said[section] = "The rows given are all of one kind, so a threshold has nothing to tell apart."
     if m.asked.link is None:
-        said["calibration"] = "A tree alone gives degrees of truth, not probabilities, so there is nothing to calibrate."
+        said["calibration"] = (
+            "A tree alone gives degrees of truth, not probabilities, so there is nothing to calibrate."
+        )
     if leaves > MOST_PRUNED:
         said.setdefault("pruning", f"The tree has {leaves} leaves: more than are taken away one by one here.")
     if leaves > MOST_ASKED:
@@ -188,9 +190,7 @@ def _pruning(m: Material) -> dict[str, Any] | None:
 def _figures(m: Material) -> list[measuring.Figure]:
     if m.positive is None:
         return []
-    return measuring.figures(
-        m.truths, m.positive.astype(float), (~m.positive).astype(float), m.asked.threshold, m.yes
-    )
+    return measuring.figures(m.truths, m.positive.astype(float), (~m.positive).astype(float), m.asked.threshold, m.yes)
 
 
 def _turning(m: Material) -> dict[str, Any] | None:
@@ -234,14 +234,18 @@ def _calibration(m: Material) -> dict[str, Any] | None:
         return None
     chance = two_probabilities(m.asked.link.score(m.truths))[:, 1]
     bins = measuring.calibration(chance, m.positive)
-    lines = [
-        (f"{percent(round(b.low, 4))} to {percent(round(b.high, 4))}", percent(round(b.mean, 4)), b.seen) for b in bins
-    ]
+    lines = [(f"{percent(b.low)} to {percent(b.high)}", percent(b.mean), b.seen) for b in bins]
     off = [b for b in bins if not b.seen.low <= b.mean <= b.seen.high]
     fits = "In every group the share seen agrees with the probability told, within what chance allows."
     if off:
-        fits = f"In {len(off)} of {len(bins)} groups the share seen differs from the probability told by more than chance allows."
-    return {"picture": pictures.calibrated(bins, m.yes), "bins": lines, "said": fits, **measuring.losses(chance, m.positive)}
+        apart = "differs from the probability told by more than chance allows"
+        fits = f"In {len(off)} of {len(bins)} groups the share seen {apart}."
+    return {
+        "picture": pictures.calibrated(bins, m.yes),
+        "bins": lines,
+        "said": fits,
+        **measuring.losses(chance, m.positive),
+    }
 
 
 def overall(found: list[Material]) -> list[tuple[str, str]]:

@@ -61,7 +61,7 @@ def seen(m: Material) -> list[Seen]:
 def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
     if column.dtype == object:
         return np.array([value is None for value in column.tolist()], dtype=bool)
-    return np.isnan(column.astype(float))
+    return np.asarray(np.isnan(column.astype(float)))
 
 
 def told(m: Material) -> list[str]:
@@ -124,9 +124,7 @@ def _gone(m: Material) -> list[str]:
     said = [f"Missing values are taken as the criteria state; missing here: {listed(holes, 'and')}."] if holes else []
     never = [one_line(n) for n, share in shares.items() if not share and cases.is_stated(m.rows.leaves[n])]
     if never:
-        said.append(
-            f"No row lacks {_some(never, 'or')}, so how well the tree does without them was not seen."
-        )
+        said.append(f"No row lacks {_some(never, 'or')}, so how well the tree does without them was not seen.")
     refused = [one_line(name) for name in shares if not cases.is_stated(m.rows.leaves[name])]
     if refused:
         said.append(f"It needs a value of {_some(refused, 'and')}: a case without one has no answer.")
@@ -178,5 +176,7 @@ def _alike(m: Material) -> list[str]:
                 continue
             together = float(np.mean(columns[name] * values))
             if abs(together) >= ALIKE:
-                pairs.append((abs(together), f"{one_line(name)} and {one_line(str(other))} (correlation {together:.2f})"))
+                pairs.append(
+                    (abs(together), f"{one_line(name)} and {one_line(str(other))} (correlation {together:.2f})")
+                )
     return [said for _, said in sorted(pairs, key=lambda pair: -pair[0])[:6]]

@@ -1,4 +1,4 @@
-"""What the page needs to move by itself: inputs with their ranges, cases to start from, and counts at each threshold."""
+"""What the page needs to move by itself: inputs with their ranges, cases to start from, counts at each threshold."""
 
 from __future__ import annotations
 
@@ -135,13 +135,22 @@ def data(found: Sequence[Material], told: Sequence[Sequence[Case]], shown: Seque
     prefix = [f"{m.yes}: " if len(found) > 1 else "" for m in found]
     rows = first.rows
     starts = [
-        {"title": f"{before}{case.title} (row {case.place})", "values": [_plain(v) for v in rows.case(case.place).values()]}
+        {
+            "title": f"{before}{case.title} (row {case.place})",
+            "values": [_plain(v) for v in rows.case(case.place).values()],
+        }
         for before, own in zip(prefix, told, strict=True)
         for case in own
     ]
-    starts.append({"title": "Middle case (each value in the middle of its column)", "values": [_plain(v) for v in middle(rows)]})
+    starts.append(
+        {"title": "Middle case (each value in the middle of its column)", "values": [_plain(v) for v in middle(rows)]}
+    )
     decision = first.decision
-    answers = [first.no, first.yes] if not first.several else [cases.answer(c) for c in (decision.classes if decision else ())]
+    answers = (
+        [first.no, first.yes]
+        if not first.several
+        else [cases.answer(c) for c in (decision.classes if decision else ())]
+    )
     return {
         "several": first.several, "linked": decision is not None, "answers": answers,
         "threshold": first.asked.threshold, "inputs": [each.to_json() for each in shown], "cases": starts,

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
-MOST_ROWS = 20_000  # for what is slow: more are sampled
+MOST_ROWS, FEWEST_ROWS = 20_000, 500  # for what is slow: more are sampled
+MOST_WORK = 100_000_000  # rows times leaves times leaves
 SEED = 0
 
 
@@ -136,7 +137,8 @@ def _rows(model: Any, table: Columns) -> Rows:
         else:
             column = table.numbers(name)
             used[name] = column.astype(np.int64) if table.whole(name) else column
-    sample = None
-    if table.rows > MOST_ROWS:
-        sample = np.sort(np.random.default_rng(SEED).choice(table.rows, MOST_ROWS, replace=False))
+    total, sample = sum(len(own) for own in leaves.values()), None
+    most = min(MOST_ROWS, max(FEWEST_ROWS, MOST_WORK // total**2))
+    if table.rows > most:
+        sample = np.sort(np.random.default_rng(SEED).choice(table.rows, most, replace=False))
     return Rows(table, used, dict(leaves), table.rows, sample)

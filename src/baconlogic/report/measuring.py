@@ -21,6 +21,12 @@ NORMAL = 1.959963984540054  # 97.5% of a normal distribution lies below
 BINS = 10
 
 
+def tenths(share: float) -> str:
+    """Write a share in tenths of a percent; what is not quite 0% or 100% is not rounded to it."""
+    text = f"{100.0 * share:.1f}%"
+    return percent(share) if text in ("0.0%", "100.0%", "-0.0%") and share not in (0.0, 1.0) else text
+
+
 class Share(NamedTuple):
     """A share with its 95% interval; `n` is what it is a share of, 0 where nothing was counted."""
 
@@ -33,12 +39,12 @@ class Share(NamedTuple):
     @property
     def said(self) -> str:
         """The share in percent."""
-        return percent(self.value) if self.n else "-"
+        return tenths(self.value) if self.n else "-"
 
     @property
     def interval(self) -> str:
         """Its interval in percent."""
-        return f"{percent(round(self.low, 4))} to {percent(round(self.high, 4))}" if self.n else "-"
+        return f"{tenths(self.low)} to {tenths(self.high)}" if self.n else "-"
 
     @property
     def of(self) -> str:

@@ -65,7 +65,7 @@ def held_out(m: Material) -> HeldOut:
         total = number(round(float(held.positive.sum() + held.negative.sum()), 2))
         sentences.append(
             f"Fit held {total} cases out, fold by fold: each was scored by a tree that had not seen it. The size of "
-            "the tree was chosen by these scores, so they flatter a little; rows that fit never had are the better test."
+            "the tree was chosen by these scores, so they flatter a little; rows that fit never had are a better test."
         )
         return HeldOut(found, sentences + _losses(said))
     sentences += _losses(said)
@@ -109,7 +109,6 @@ class Other:
     accuracy: str
     loss: str
     features: str
-    formula: str
     here: bool
 
 
@@ -117,7 +116,7 @@ def others(m: Material, given: Alternatives | None) -> tuple[str, list[Other]]:
     """Return other trees and what they are: those given, else those of other sizes that fit found."""
     if given is not None:
         rows = [
-            Other(each.leaves, f"{100.0 * each.accuracy:.1f}%", _loss(each.loss), _named(each.tree), each.tree.formula(),
+            Other(each.leaves, f"{100.0 * each.accuracy:.1f}%", _loss(each.loss), _named(each.tree),
                   each.tree == m.asked.tree)
             for each in given.rows
         ]  # fmt: skip
@@ -127,7 +126,7 @@ def others(m: Material, given: Alternatives | None) -> tuple[str, list[Other]]:
     if path:
         rows = [
             Other(each.leaves, "-" if np.isnan(each.accuracy) else f"{100.0 * each.accuracy:.1f}%", _loss(each.loss),
-                  _named(each.tree), each.tree.formula(), each.tree == m.asked.tree)
+                  _named(each.tree), each.tree == m.asked.tree)
             for each in path
         ]  # fmt: skip
         return "Trees of other sizes that fit found, scored on rows held out:", rows

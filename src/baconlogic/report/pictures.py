@@ -157,7 +157,7 @@ def calibrated(bins: Sequence[Bin], yes: str) -> Svg:
     return Chart(
         (0.0, 1.0), (0.0, 1.0), (f"probability told of {yes}"[:60], "share seen"),
         f"How often rows are {yes}, by the probability told; on the diagonal the two agree",
-        [Series([(0.0, 0.0), (1.0, 1.0)], "as told", "dashed"), Series(points, "rows, with 95% intervals", "dots", reach)],
+        [Series([(0.0, 0.0), (1.0, 1.0)], "as told", "dashed"), Series(points, "rows, 95% intervals", "dots", reach)],
         percent=(True, True),
     ).draw()  # fmt: skip
 

@@ -33,16 +33,16 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     ems = 0.0
     for letter in text:
         if letter in _NARROW:
-            ems += 0.36
+            ems += 0.4
         elif letter in _WIDE or ord(letter) > 0x2E7F:
             ems += 0.95 if ord(letter) < 0x2E7F else 1.3
         else:
-            ems += 0.7 if letter.isupper() else 0.57
+            ems += 0.72 if letter.isupper() else 0.62
     return ems * size * (1.06 if bold else 1.0)
 
 
 def element(name: str, content: str | None = None, **attributes: Any) -> str:
-    """Write an element; `content` must be SVG already. Underscores in attributes stand for hyphens, class_ for class."""
+    """Write an element; `content` must be SVG already. Underscores in attributes stand for hyphens."""
     said = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(coordinate(value))}"'
         for key, value in attributes.items()
@@ -103,7 +103,13 @@ class Chart:
             parts.append(element("line", x1=x, x2=x, y1=top, y2=self.size[1] - BOTTOM, class_="mark"))
             right = x > self.size[0] * 0.62
             parts.append(
-                label(said, x - 4.0 if right else x + 4.0, top + 11.0, class_="small", text_anchor="end" if right else None)
+                label(
+                    said,
+                    x - 4.0 if right else x + 4.0,
+                    top + 11.0,
+                    class_="small",
+                    text_anchor="end" if right else None,
+                )
             )
         for each in self.series:
             parts += self._drawn(each, top)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from baconlogic.report.material import Material
 
 TOLD = 5
+MOST_TOGETHER = 3  # changes told in one sentence
+MOST_VALUES = 200  # of a column that are tried
 MOST_LEAVES = 100  # of a tree that is searched for what would turn a case
 
 
@@ -79,7 +81,9 @@ def _case(m: Material, title: str, place: int) -> Case:
     chance = "" if followed.probability is None else f", probability of {m.yes} {percent(followed.probability)}"
     said = f"Decided {cases.answer(followed.decision)} (truth {number(followed.truth)}{chance})"
     if m.y is not None:
-        said += f"; it is {one_line(str(cases.answer(m.y[place].item() if hasattr(m.y[place], 'item') else m.y[place])))}"
+        said += (
+            f"; it is {one_line(str(cases.answer(m.y[place].item() if hasattr(m.y[place], 'item') else m.y[place])))}"
+        )
     gone = [name for name in m.asked.tree.features if row[name] is None]
     return Case(
         title, place, f"{said}.", str(followed), str(explain.reasons(m.model, row, label=m.label)),
@@ -91,17 +95,54 @@ def _turning(m: Material, row: dict[str, Any]) -> str:
     """Say in one or two sentences what would turn a case, among values that were seen."""
     if sum(len(own) for own in cases.leaves_by_feature(m.asked.tree).values()) > MOST_LEAVES:
         return f"What would turn it was not searched for: the tree has more than {MOST_LEAVES} leaves."
+    if any(len(own) > 1 for own in cases.leaves_by_feature(m.asked.tree).values()):
+        return _nearest_seen(m, row)
     found = explain.counterfactual(m.model, row, X=m.rows.some(), label=m.label)
     other = cases.answer(found.other)
     said = []
     if found.single is not None:
         said.append(f"It would be {other} if {_changes([found.single])}, and nothing else changed.")
-    if found.joint is not None and len(found.joint) > 1:
+    if found.joint is not None and 1 < len(found.joint) <= (MOST_TOGETHER if said else len(found.joint)):
         less = " together, each by less" if found.single is not None else " together"
         said.append(f"{'Or if' if said else f'It would be {other} if'} {_changes(found.joint)}{less}.")
     if not said:
         said.append(f"No change within the values seen here would make it {other}.")
     return " ".join(said)
+
+
+def _nearest_seen(m: Material, row: dict[str, Any]) -> str:
+    """Say which one value, among those seen, would turn a case: `counterfactual` takes long where leaves share one."""
+    now = bool(m.asked.decides(m.asked.tree.evaluate(cases.repeat(row, 1)))[0])
+    other, best = cases.answer(m.asked.answer(not now)), list[tuple[float, str]]()
+    for name, leaves in cases.leaves_by_feature(m.asked.tree).items():
+        column = m.rows.some()[name]
+        seen = _spread(column)
+        turned = m.asked.decides(m.asked.tree.evaluate({**cases.repeat(row, len(seen)), name: seen})) != now
+        sizes = _sizes(row[name], seen, column)
+        found = [(size, value) for size, value, turns in zip(sizes, seen, turned, strict=True) if turns]
+        if found:
+            size, value = min(found, key=lambda pair: pair[0])
+            change = f"{one_line(name)} went from {cases.raw(row[name], leaves)} to {cases.raw(value, leaves)}"
+            best.append((size, change))
+    if not best:
+        return f"No single value seen here, put in place of its own, would make it {other}."
+    return f"It would be {other} if {min(best)[1]}, and nothing else changed; values seen here were tried."
+
+
+def _spread(column: Any) -> list[Any]:
+    """Return values of a column, evenly by rank; of categories, each that occurs."""
+    known = {value for value in column.tolist() if value is not None and value == value}
+    ordered = sorted(known, key=str if column.dtype == object else None)
+    places = np.linspace(0, len(ordered) - 1, min(len(ordered), MOST_VALUES)).round().astype(int)
+    return [ordered[place] for place in places]
+
+
+def _sizes(own: Any, seen: list[Any], column: Any) -> list[float]:
+    """Return how far each value is from that of the case, in standard deviations; another category counts 1."""
+    if column.dtype == object or own is None:
+        return [1.0] * len(seen)
+    spread = float(np.nanstd(column.astype(float))) or 1.0
+    return [abs(value - own) / spread for value in seen]
 
 
 def _changes(changes: Sequence[explain.counterfactuals.Change]) -> str:

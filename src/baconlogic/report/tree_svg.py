@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 MOST_LEAVES, MOST_DEPTH = 60, 14  # of a tree that is drawn
 LARGE, SMALL, LEADING = 13.0, 11.5, 16.0
-PAD, GAP = 8.0, 46.0  # inside a box; between columns, for lines and weights
+PAD, GAP = 8.0, 44.0  # inside a box; between columns, for lines and weights
 BAR, FIGURE = 56.0, 40.0  # of a leaf: its bar, and room for its number
+FITS = 1600.0  # width up to which a tree may be shown smaller to fit a wide screen
 _SMALLER = 9.0  # points of plot.layout below which text is small
 
 
@@ -67,7 +68,9 @@ def tree(asked: Subject, yes: str, no: str, *, live: int | None = None) -> Svg:
     shift = max(0.0, -top)  # a single leaf is lower than the box of the decision
     moved = element("g", "".join(drawn), transform=f"translate(2 {shift + 2:.1f})")
     says = f"The tree that decides between {yes} and {no}; it is told in words below."
-    return drawing([moved], left + wide + 4.0, height + shift + 4.0, says, "chart tree")
+    total = left + wide + 4.0
+    css = "chart tree fits" if total <= FITS else "chart tree"
+    return drawing([moved], total, height + shift + 4.0, says, css)
 
 
 def _size(line: Line) -> float:
@@ -84,9 +87,7 @@ def _placed(parts: list[Part], *, lit: bool) -> list[_Place]:
         own = max(own, least) if part.column else own + (BAR + FIGURE + PAD if lit else 0.0)
         widths[part.column] = max(widths[part.column], own)
     lefts = [sum(widths[:i]) + GAP * i for i in range(columns)]
-    heights = [
-        len(part.lines) * LEADING + 2 * PAD + (LEADING if lit and part.column else 0.0) for part in parts
-    ]
+    heights = [len(part.lines) * LEADING + 2 * PAD + (LEADING if lit and part.column else 0.0) for part in parts]
     tallest = max((h for part, h in zip(parts, heights, strict=True) if part.column), default=0.0)
     leaf = max(h for part, h in zip(parts, heights, strict=True) if not part.column)
     pitch, below, places = max(leaf, tallest / 2 + 6.0) + 4.0, 0.0, list[_Place]()
@@ -124,7 +125,9 @@ def _part(part: Part, place: _Place, root: Subject | None, live: int | None) -> 
         css += f" {part.level.role}"
     drawn = [element("rect", x=place.left, y=top, width=place.width, height=place.height, rx=4.0, class_=css)]
     for i, line in enumerate(part.lines):
-        kind = " ".join(word for word, on in (("bold", line.bold), ("soft", line.grey), ("small", _size(line) == SMALL)) if on)
+        kind = " ".join(
+            word for word, on in (("bold", line.bold), ("soft", line.grey), ("small", _size(line) == SMALL)) if on
+        )
         drawn.append(label(line.text, place.left + PAD, top + PAD + 12.0 + i * LEADING, class_=kind or None))
     if live is not None:
         x = place.left + PAD if part.column else place.right - BAR - FIGURE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 from importlib import import_module
 from importlib.resources import files as resources
 from pathlib import Path
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 TEMPLATES = {".html": "page.html.j2", ".md": "page.md.j2"}
 MOST_LIVE = 200  # leaves of a model that the page computes itself
-_SPECIAL = "\\`*_{}[]()#+-.!|~"
+_SPECIAL = "\\`*_[]#|~$"
+_STARTS = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]))")  # what would begin a list or a heading at the start of a line
 
 
 def report(
@@ -55,9 +57,7 @@ def report(
     return target
 
 
-def _page(
-    found: list[Material], title: str | None, context: str, alternatives: Alternatives | None
-) -> dict[str, Any]:
+def _page(found: list[Material], title: str | None, context: str, alternatives: Alternatives | None) -> dict[str, Any]:
     """Return all that a template says."""
     first = found[0]
     chapters = [content.chapter(m, i, alternatives) for i, m in enumerate(found)]
@@ -80,7 +80,8 @@ def _title(m: Material) -> str:
     if m.decision is None and m.label is None:
         return "How the decision is made"
     answers = [m.yes, m.no] if not m.several or m.decision is None else [cases.answer(c) for c in m.decision.classes]
-    return f"{listed(answers)}: how it is decided"
+    said = listed(answers)
+    return f"{said[:1].upper()}{said[1:]}: how it is decided"
 
 
 def _rendered(template: str, page: dict[str, Any]) -> str:
@@ -91,8 +92,8 @@ def _rendered(template: str, page: dict[str, Any]) -> str:
         environment = jinja.Environment(loader=loader, autoescape=True, **options)
         said = {**page, **_inlined(page)}
     else:  # everything but what is code already is escaped for Markdown
-        environment = jinja.Environment(loader=loader, autoescape=False, finalize=_markdown, **options)  # noqa: S701
-        environment.filters["code"] = _code
+        environment = jinja.Environment(loader=loader, autoescape=False, finalize=_markdown, **options)
+        environment.filters["raw"] = _Markdown
         environment.filters["fenced"] = _fenced
         said = page
     return str(environment.get_template(template).render(**said))
@@ -114,7 +115,9 @@ def _source(name: str) -> str:
 def _inlined(page: dict[str, Any]) -> dict[str, Any]:
     """Return style, script and data as they stand in the page, and a policy that allows these and nothing else."""
     style, script = _source("style.css"), _script(page["model"])
-    allowed = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'"
+    allowed = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'"
+    )
     return {
         "style": Svg(style), "script": Svg(script), "json": Svg(live.as_json(page["data"])),
         "policy": f"{allowed}; form-action 'none'",
@@ -145,14 +148,14 @@ def _markdown(value: Any) -> str:
     if isinstance(value, _Markdown):
         return value
     text = one_line(str(value)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in text)
+    text = "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in text)
+    return _STARTS.sub(_kept, text)
 
 
-def _code(text: Any) -> _Markdown:
-    """Write a line of code; the marks around it are longer than any inside."""
-    line = one_line(str(text)).replace("|", "\\|")
-    marks = "`" * (_longest(line) + 1)
-    return _Markdown(f"{marks} {line} {marks}" if "`" in line else f"{marks}{line}{marks}")
+def _kept(start: re.Match[str]) -> str:
+    """Write the start of a line so that it is text."""
+    space, mark = start.groups()
+    return f"{space}&#{ord(mark[0])};{mark[1:]}"
 
 
 def _fenced(text: Any) -> _Markdown:

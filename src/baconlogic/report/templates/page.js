@@ -1,7 +1,12 @@
 {
   // What moves the page. The model itself is the code above, as the export writes it; nothing of it is stated here.
   const data = JSON.parse(document.getElementById("data").textContent);
-  const percent = (share) => (Number.isNaN(share) ? "-" : `${(100 * share).toFixed(1)}%`);
+  const percent = (share) => {
+    if (Number.isNaN(share)) return "-";
+    if (share > 0 && share < 0.0005) return "<0.1%";
+    if (share < 1 && share >= 0.9995) return ">99.9%";
+    return `${(100 * share).toFixed(1)}%`;
+  };
   const shown = (value) => String(Number(value.toPrecision(4)));
 
   for (const each of document.querySelectorAll(".live")) each.hidden = false;
