@@ -16,7 +16,8 @@ def truth(criterion, *values):
 
 def test_a_ramp_is_straight_between_its_breakpoints_and_flat_outside():
     ramp = Ramp([(10, 0), (20, 1), (30, 1), (40, 0.2)])
-    assert truth(ramp, -math.inf, 5, 10, 15, 20, 25, 35, 40, 1e9, math.inf) == [0, 0, 0, 0.5, 1, 1, 0.6, 0.2, 0.2, 0.2]
+    values = (-math.inf, 5, 10, 15, 20, 25, 35, 40, 1e9, math.inf)
+    assert truth(ramp, *values) == pytest.approx([0, 0, 0, 0.5, 1, 1, 0.6, 0.2, 0.2, 0.2], abs=1e-15)
     assert not ramp.monotone
     assert ramp.range == (0, 1)
     assert ramp.crossings(0.6) == pytest.approx((16, 35))

@@ -1,6 +1,5 @@
 """The exported Python file says what the library says, on a bare interpreter."""
 
-
 import numpy as np
 import pytest
 from export_cases import Expected, agree, expected, random_model, table

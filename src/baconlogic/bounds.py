@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     Key = tuple[str, bool]  # feature, whether as categories
     RawEnds = tuple[NDArray[Any], NDArray[Any]]
     Intervals = dict[Key, RawEnds]
-    Ends = tuple[Floats, Floats]
-    Known = dict[int, Ends]  # truth intervals by position
+    Ends = tuple[Floats, Floats]  # the lowest and the highest truth, each with its falsity: (2, rows)
+    Known = dict[int, Ends]  # by position
     Criteria = dict[Key, list[Criterion]]
     Raw = dict[Key, NDArray[Any]]
     Order = list[tuple[Node, tuple[int, ...]]]
@@ -69,7 +69,8 @@ def bounds(root: Node, lower: Columns, upper: Columns | None = None) -> Bounds:
     known = _leaf_intervals(dict(enumerate(nodes)), intervals)
     for span, keys in _knots(order):
         known[span[-1]] = _settled(order, span, {key: criteria[key] for key in keys}, intervals, known)
-    return Bounds(*_through(order, range(len(order)), known))
+    low, high = _through(order, range(len(order)), known)
+    return Bounds(low[0], high[0])
 
 
 def _settled(order: Order, span: range, criteria: Criteria, intervals: Intervals, known: Known) -> Ends:
@@ -81,7 +82,7 @@ def _settled(order: Order, span: range, criteria: Criteria, intervals: Intervals
         if isinstance(leaf, Leaf) and (leaf.feature, leaf.criterion.categorical) in criteria:
             two_way[i] = leaf
     seen: dict[Any, tuple[float, float]] = {}  # rows that know the same have the same bounds
-    for row in np.flatnonzero(high - low > TOLERANCE):
+    for row in np.flatnonzero(high[0] - low[0] > TOLERANCE):
         here = slice(row, row + 1)
         ends = {key: (intervals[key][0][here], intervals[key][1][here]) for key in criteria}
         unknown = [key for key in criteria if _is_open(ends[key])]
@@ -93,21 +94,21 @@ def _settled(order: Order, span: range, criteria: Criteria, intervals: Intervals
         if math.prod(len(piece) for piece in pieces.values()) > MOST_PARTS // 4:
             log.warning("row %d: too many categories pull both ways; its bounds hold but are not exact", row)
             continue
-        rest = {i: (a[here], b[here]) for i, (a, b) in known.items() if i in span}
-        same = tuple((a[0], b[0]) for a, b in [*ends.values(), *rest.values()])
+        rest = {i: (a[:, here], b[:, here]) for i, (a, b) in known.items() if i in span}
+        same = (*((a[0], b[0]) for a, b in ends.values()), *((a[0, 0], b[0, 0]) for a, b in rest.values()))
         if same not in seen:
 
             def outer(parts: Intervals, ends: Intervals = ends, rest: Known = rest) -> Ends:
                 return _through(order, span, {**rest, **_leaf_intervals(two_way, {**ends, **parts})})
 
             seen[same] = _extremes(outer, _start(pieces))
-        low[row], high[row] = seen[same]
+        low[:, row], high[:, row] = ((truth, 1.0 - truth) for truth in seen[same])
     return low, high
 
 
 def _extremes(outer: Callable[[Intervals], Ends], start: Intervals) -> tuple[float, float]:
-    lowest = 1.0 - _highest(lambda parts: 1.0 - outer(parts)[0], start)
-    return lowest, _highest(lambda parts: outer(parts)[1], start)
+    lowest = 1.0 - _highest(lambda parts: 1.0 - outer(parts)[0][0], start)
+    return lowest, _highest(lambda parts: outer(parts)[1][0], start)
 
 
 def _knots(order: Order) -> list[tuple[range, list[Key]]]:
@@ -169,11 +170,16 @@ def _leaf_intervals(nodes: dict[int, Node], intervals: Intervals) -> Known:
         a, b = intervals[node.feature, node.criterion.categorical]
         try:
             found[position] = (
-                node.criterion.image(a, b) if isinstance(node.criterion, Numeric) else _categories(node, b)
+                _numbers(node.criterion, a, b) if isinstance(node.criterion, Numeric) else _categories(node, b)
             )
         except ValueError as problem:
             raise ValueError(f"column {node.feature!r}: {problem}") from None
     return found
+
+
+def _numbers(criterion: Numeric, low: Floats, high: Floats) -> Ends:
+    (least, most), (least_false, most_false) = criterion.image(low, high), criterion.image_of_falsity(low, high)
+    return np.stack([least, most_false]), np.stack([most, least_false])
 
 
 def _categories(leaf: Leaf, values: NDArray[Any]) -> Ends:
@@ -181,7 +187,8 @@ def _categories(leaf: Leaf, values: NDArray[Any]) -> Ends:
     truth = np.full(len(values), np.nan)
     truth[~unknown] = leaf.criterion.truth(values[~unknown])
     least, most = leaf.criterion.range
-    return np.where(unknown, least, truth), np.where(unknown, most, truth)
+    low, high = np.where(unknown, least, truth), np.where(unknown, most, truth)
+    return np.stack([low, 1.0 - low]), np.stack([high, 1.0 - high])
 
 
 def _through(order: Order, span: range, known: Known) -> Ends:
@@ -193,12 +200,12 @@ def _through(order: Order, span: range, known: Known) -> Ends:
             found[position] = known[position]
         elif isinstance(node, Gate):
             weights, gate = np.array(node.weights)[:, None], node.coefficients
-            inputs = [np.stack(np.broadcast_arrays(*(found[i][end] for i in below))) for end in (0, 1)]
-            low, high = (gcd.combine(x, weights, gate) for x in inputs)
+            ends = (np.stack(np.broadcast_arrays(*(found[i][end] for i in below)), axis=1) for end in (0, 1))
+            low, high = (np.stack(gcd.combine_both(true, false, weights, gate)) for true, false in ends)
             found[position] = low, high
         else:
             low, high = found[below[0]]
-            found[position] = 1.0 - high, 1.0 - low
+            found[position] = high[::-1], low[::-1]
     return found[span[-1]]
 
 

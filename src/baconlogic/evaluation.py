@@ -21,7 +21,7 @@ from baconlogic.nodes import Gate, Leaf, Node, flatten
 from baconlogic.sides import Sides, below, needed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -36,7 +36,7 @@ NUMPY_BLOCK = 8192
 COMPILED_BLOCK = 65536  # long, so that threads do not wait for each other between steps; shorter for a large tree
 
 
-class _Step(NamedTuple):
+class _Gate(NamedTuple):
     """A gate as it is worked out for a block of rows."""
 
     node: Gate
@@ -51,35 +51,29 @@ def truths(root: Node, table: Columns, n_jobs: int = 1, *, every_node: bool = Fa
     order = flatten(root)
     raw = raw_columns((node for node, _ in order), table)
     sides = needed(order, every_truth=every_node)
+    operations = _Compiled() if table.rows >= COMPILED_ROWS and find_spec("numba") else _Plain()
     falsities = len(order) if any(side.falsity for side in sides) else 0
-    longest, leaf_side, combine = _operations(table.rows)
-    block = min(longest, max(4096, 4_000_000 // (len(order) + falsities)))
-    gates = {
-        position: _Step(node, np.array(children), np.array(node.weights)[:, None], node.coefficients, sides[position])
-        for position, (node, children) in enumerate(order)
-        if isinstance(node, Gate)
-    }
+    block = min(operations.block, max(4096, 4_000_000 // (len(order) + falsities)))
+    steps = [_prepared(node, children, side) for (node, children), side in zip(order, sides, strict=True)]
     out = np.empty((len(order) if every_node else 1, table.rows))
 
     def run(starts: range) -> None:
         room = np.empty((len(order) + falsities + 1, min(block, table.rows)))
         for start in starts:
             size = min(block, table.rows - start)
-            true, false, scratch = room[: len(order), :size], room[-falsities - 1 : -1, :size], room[-1, :size]
-            for position, ((node, children), side) in enumerate(zip(order, sides, strict=True)):
-                if isinstance(node, Leaf):
-                    column = raw[node.feature, node.criterion.categorical][start : start + size]
-                    with _naming(node, column, start):
-                        for turned, wanted, found in zip((False, True), side, (true, false), strict=True):
+            found, scratch = (room[: len(order), :size], room[len(order) : -1, :size]), room[-1, :size]
+            for position, (step, side) in enumerate(zip(steps, sides, strict=True)):
+                if isinstance(step, Leaf):
+                    column = raw[step.feature, step.criterion.categorical][start : start + size]
+                    with _naming(step, column, start):
+                        for into, wanted, turned in zip(found, side, (False, True), strict=True):
                             if wanted:
-                                leaf_side(node.criterion, column, found[position], turned)
-                elif isinstance(node, Gate):
-                    combine(gates[position], (true, false), position, scratch)
+                                operations.leaf(step.criterion, column, into[position], turned=turned)
+                elif isinstance(step, _Gate):
+                    operations.combine(step, found, position, scratch)
                 else:
-                    for wanted, found, opposite in zip(side, (true, false), (false, true), strict=True):
-                        if wanted:
-                            found[position] = opposite[children[0]]
-            out[:, start : start + size] = true if every_node else true[-1]
+                    _turn(found, position, step, side)
+            out[:, start : start + size] = found[0] if every_node else found[0][-1]
 
     workers = (os.cpu_count() or 1) if n_jobs < 0 else max(n_jobs, 1)
     shares = [range(k * block, table.rows, workers * block) for k in range(workers)]
@@ -91,6 +85,20 @@ def truths(root: Node, table: Columns, n_jobs: int = 1, *, every_node: bool = Fa
     return out if every_node else out[0]
 
 
+def _prepared(node: Node, children: tuple[int, ...], side: Sides) -> Leaf | _Gate | int:
+    """Return a leaf, what is worked out of a gate, or of a negation the place of its input."""
+    if isinstance(node, Gate):
+        return _Gate(node, np.array(children), np.array(node.weights)[:, None], node.coefficients, side)
+    return node if isinstance(node, Leaf) else children[0]
+
+
+def _turn(found: Pair, position: int, child: int, side: Sides) -> None:
+    """Swap truth and falsity."""
+    for wanted, into, opposite in zip(side, found, reversed(found), strict=True):
+        if wanted:
+            into[position] = opposite[child]
+
+
 def raw_columns(nodes: Iterable[Node], table: Columns) -> dict[tuple[str, bool], NDArray[Any]]:
     """Read the columns that leaves need, keyed by (feature, whether as categories)."""
     leaves = [node for node in nodes if isinstance(node, Leaf)]
@@ -99,12 +107,35 @@ def raw_columns(nodes: Iterable[Node], table: Columns) -> dict[tuple[str, bool],
     return {key: table.categories(key[0]) if key[1] else table.numbers(key[0]) for key in wanted}
 
 
-def _operations(rows: int) -> tuple[int, Callable[..., None], Callable[..., None]]:
-    if rows < COMPILED_ROWS or not find_spec("numba"):
-        return NUMPY_BLOCK, _leaf_side, _combine
-    from baconlogic import loops
+class _Plain:
+    """The steps in numpy."""
 
-    def leaf_side(criterion: Criterion, column: NDArray[Any], out: Floats, turned: bool) -> None:
+    block = NUMPY_BLOCK
+
+    def leaf(self, criterion: Criterion, column: NDArray[Any], out: Floats, *, turned: bool) -> None:
+        """Put in a leaf's truth, or when turned its falsity."""
+        out[:] = criterion.falsity(column) if turned else criterion.truth(column)
+
+    def combine(self, gate: _Gate, found: Pair, position: int, scratch: Floats) -> None:  # noqa: ARG002
+        """Put in what is wanted of a gate."""
+        true, false = found
+        has = below(gate.node, gate.side)
+        truth = true[gate.children] if has.truth else 1.0 - false[gate.children]
+        falsity = false[gate.children] if has.falsity else 1.0 - truth
+        values = gcd.combine_both(truth, falsity, gate.weights, gate.numbers)
+        for wanted, into, value in zip(gate.side, found, values, strict=True):
+            if wanted:
+                into[position] = value
+
+
+class _Compiled(_Plain):
+    """The same steps, compiled where that pays."""
+
+    block = COMPILED_BLOCK
+
+    def leaf(self, criterion: Criterion, column: NDArray[Any], out: Floats, *, turned: bool) -> None:
+        from baconlogic import loops
+
         if isinstance(criterion, Sigmoid):
             slope = -criterion.slope if turned else criterion.slope
             missing = loops.sigmoid(column, criterion.centre, slope, out)
@@ -112,42 +143,24 @@ def _operations(rows: int) -> tuple[int, Callable[..., None], Callable[..., None
             values, truths = np.array(criterion.points).T.copy()
             missing = loops.ramp(column, values, 1.0 - truths if turned else truths, out)
         else:
-            _leaf_side(criterion, column, out, turned)
+            super().leaf(criterion, column, out, turned=turned)
             return
         if missing:
             criterion.fill(out, column, turned=turned)
 
-    def combine(gate: _Step, found: Pair, position: int, scratch: Floats) -> None:
+    def combine(self, gate: _Gate, found: Pair, position: int, scratch: Floats) -> None:
+        from baconlogic import loops
+
         if np.isinf(gate.numbers.power):
-            _combine(gate, found, position, scratch)
+            super().combine(gate, found, position, scratch)
             return
-        sides, own, rest = gate.side, *found
-        if gate.numbers.dual:
-            sides, own, rest = sides.turned(), rest, own
-        if gate.numbers.product == 0.0 and sides.falsity:  # a mean is the mean of either side
-            loops.combine(rest, gate.children, gate.weights, gate.numbers, rest[position], scratch)
-        elif sides.falsity:
-            loops.combine_both(own, rest, gate.children, gate.weights, gate.numbers, position, scratch)
+        (own, rest), side = (found[::-1], gate.side.turned()) if gate.numbers.dual else (found, gate.side)
+        if side.falsity and gate.numbers.product > 0.0:
+            loops.combine_both(own, rest, *gate[1:4], position, scratch)
             return
-        if sides.truth:
-            loops.combine(own, gate.children, gate.weights, gate.numbers, own[position], scratch)
-
-    return COMPILED_BLOCK, leaf_side, combine
-
-
-def _leaf_side(criterion: Criterion, column: NDArray[Any], out: Floats, turned: bool) -> None:
-    out[:] = criterion.falsity(column) if turned else criterion.truth(column)
-
-
-def _combine(gate: _Step, found: Pair, position: int, _: Floats) -> None:
-    true, false = found
-    has = below(gate.node, gate.side)
-    truth = true[gate.children] if has.truth else 1.0 - false[gate.children]
-    falsity = false[gate.children] if has.falsity else 1.0 - truth
-    values = gcd.combine_both(truth, falsity, gate.weights, gate.numbers)
-    for wanted, into, value in zip(gate.side, found, values, strict=True):
-        if wanted:
-            into[position] = value
+        for wanted, each in zip(side, (own, rest), strict=True):  # both only of a mean, which is one on either side
+            if wanted:
+                loops.combine(each, *gate[1:4], each[position], scratch)
 
 
 @contextmanager

@@ -296,17 +296,22 @@ def _refuse(place: str, expected: str, value: Any) -> NoReturn:
 
 
 def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a document so that the path always holds a whole file: the old one or the new one."""
-    target = Path(path).resolve()  # through a link, so that the link stays one
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to save {target.name} in")
+    """Write a document; see `write_whole`."""
     text = (_layout(document) + "\n").encode()
     if len(text) > MOST_BYTES:
         raise ValueError(f"a model file holds at most {MOST_BYTES // 1024**2} MiB; this one would not be read again")
+    write_whole(text, path)
+
+
+def write_whole(data: bytes, path: str | os.PathLike[str]) -> None:
+    """Write a file so that the path always holds a whole one: the old or the new."""
+    target = Path(path).resolve()  # through a link, so that the link stays one
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to save {target.name} in")
     draft = target.with_name(f".{os.urandom(8).hex()}.tmp")
     try:
         with draft.open("xb") as file:
-            file.write(text)
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():

@@ -83,3 +83,11 @@ def combined(node: Node, inputs: list[Floats]) -> Floats:
     if isinstance(node, Gate):
         return gcd.combine(np.stack(inputs), np.array(node.weights)[:, None], node.coefficients)
     return 1.0 - inputs[0]
+
+
+def both_combined(node: Node, inputs: list[Floats]) -> Floats:
+    """Return truths and falsities of a gate or a negation over those of its inputs, (2, rows) each."""
+    if isinstance(node, Gate):
+        true, false = np.stack(inputs, axis=1)
+        return np.stack(gcd.combine_both(true, false, np.array(node.weights)[:, None], node.coefficients))
+    return inputs[0][::-1]

@@ -74,9 +74,16 @@ def repeat(values: Values, count: int) -> Rows:
 
 def truth_of(leaf: Leaf, value: Any) -> float | None:
     """Return what a leaf says of one value; None when it refuses the value."""
+    sides = sides_of(leaf, value)
+    return None if sides is None else sides[0]
+
+
+def sides_of(leaf: Leaf, value: Any) -> tuple[float, float] | None:
+    """Return truth and falsity of one value at a leaf; None when it refuses the value."""
     kind = float if isinstance(leaf.criterion, Numeric) else object
     try:
-        return float(leaf.criterion.truth(np.array([np.nan if value is None and kind is float else value], kind))[0])
+        values = np.array([np.nan if value is None and kind is float else value], kind)
+        return float(leaf.criterion.truth(values)[0]), float(leaf.criterion.falsity(values)[0])
     except (ValueError, TypeError):
         return None
 

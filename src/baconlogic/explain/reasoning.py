@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic.criteria import Table
-from baconlogic.edit.recombining import combined
+from baconlogic.edit.recombining import both_combined
 from baconlogic.explain import cases
 from baconlogic.explain.roles import leaf_roles
 from baconlogic.nodes import Leaf, flatten
@@ -150,18 +150,18 @@ class _Case:
         moves = dict.fromkeys((name for name in reversed(self.leaves) if name not in self.unknown), 0.0)
         for role in self._roles:
             if role.leaf.feature in moves:
-                truth, end = self._truths[role.position]
+                (truth, _), (end, _) = self._truths[role.position]
                 moves[role.leaf.feature] += role.weight * abs(truth - end)
         return sorted(moves, key=lambda name: moves[name])
 
-    def _ends(self, role: LeafRole) -> tuple[float, float]:
-        """Return the truth of a leaf in this case, and the one that speaks most against the decision."""
-        truth = cases.truth_of(role.leaf, self.values[role.leaf.feature])
+    def _ends(self, role: LeafRole) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return truth and falsity of a leaf in this case, and those that speak most against the decision."""
+        known = cases.sides_of(role.leaf, self.values[role.leaf.feature])
         able = [*role.leaf.criterion.range]
-        if self.values[role.leaf.feature] is None and truth is not None:  # it may also stay missing
-            able.append(truth)
+        if self.values[role.leaf.feature] is None and known is not None:  # it may also stay missing
+            able.append(known[0])
         end = min(able) if self.yes != role.negated else max(able)
-        return end if truth is None else truth, end
+        return known or (end, 1.0 - end), (end, 1.0 - end)
 
     def stands(self, free: list[str]) -> bool:
         """Whether the decision is the same whatever these values are: one evaluation."""
@@ -183,10 +183,10 @@ class _Case:
         found: list[Floats] = []
         for position, (node, below) in enumerate(self._order):
             if isinstance(node, Leaf):
-                found.append(np.array([self._truths[position][node.feature in loose]]))
+                found.append(np.array(self._truths[position][node.feature in loose])[:, None])
             else:
-                found.append(combined(node, [found[i] for i in below]))
-        return float(found[-1][0])
+                found.append(both_combined(node, [found[i] for i in below]))
+        return float(found[-1][0, 0])
 
     def _trees(self, free: frozenset[str]) -> list[Tree]:
         """Return the trees to bound when these of the missing values are free: to be any value, or still missing."""

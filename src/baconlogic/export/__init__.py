@@ -1,0 +1,66 @@
+"""A decision carried away: as Python, C, JavaScript, SQL, ONNX, LaTeX or a workbook.
+
+    to_python(model)        a module that needs nothing but `math`
+    to_c(model)             C99, a header and a source
+    to_javascript(model)    an ES module
+    to_sql(model)           a SELECT for SQLite, DuckDB, PostgreSQL; needs sqlglot
+    to_onnx(model)          a graph; needs onnx
+    to_latex(model)         the formulas
+    to_excel(model)         a workbook that decides; needs openpyxl
+    save(model, path)       any of them, as files
+    cost(model)             what a decision costs: bytes, operations, nanoseconds
+
+Each takes a Tree, a Decision or a fitted classifier, and prints the same program (see `expression`): criteria, missing
+values, categories, threshold and probability included. What comes out says what `evaluate` says, to 1e-12.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from baconlogic.export.c import CSource, to_c
+    from baconlogic.export.costs import Cost, cost
+    from baconlogic.export.excel import to_excel
+    from baconlogic.export.javascript import to_javascript
+    from baconlogic.export.latex import to_latex
+    from baconlogic.export.onnx import to_onnx
+    from baconlogic.export.python import to_python
+    from baconlogic.export.saving import save
+    from baconlogic.export.sql import to_sql
+
+__all__ = [
+    "CSource",
+    "Cost",
+    "cost",
+    "save",
+    "to_c",
+    "to_excel",
+    "to_javascript",
+    "to_latex",
+    "to_onnx",
+    "to_python",
+    "to_sql",
+]
+
+_HOMES = {
+    "CSource": "c",
+    "Cost": "costs",
+    "cost": "costs",
+    "save": "saving",
+    "to_c": "c",
+    "to_excel": "excel",
+    "to_javascript": "javascript",
+    "to_latex": "latex",
+    "to_onnx": "onnx",
+    "to_python": "python",
+    "to_sql": "sql",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Bring in an export when it is asked for."""
+    if name in _HOMES:
+        return getattr(import_module(f"baconlogic.export.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'baconlogic.export' has no attribute {name!r}")

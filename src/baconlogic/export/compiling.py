@@ -89,7 +89,9 @@ class _Writer:
         if len(truths) == 1:
             p = self._two_probabilities(truths[0], decision.links[0])
             return self._program(p, self._turn(truths[0], decision.threshold), classes, decision.threshold)
-        scores = [self.bind(f"s{k}", _score(t, link)) for k, (t, link) in enumerate(zip(truths, decision.links))]
+        scores = [
+            self.bind(f"s{k}", _score(t, link)) for k, (t, link) in enumerate(zip(truths, decision.links, strict=True))
+        ]
         return self._program(self._many_probabilities(scores), self._first_largest(scores), classes, None)
 
     def _program(

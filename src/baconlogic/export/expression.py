@@ -44,7 +44,7 @@ class Raw:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """How far a raw number lies above a mark: x - mark. All that criteria do with numbers, so that it can be precise."""
+    """How far a raw number lies above a mark, x - mark: all that sigmoids and ramps do with numbers."""
 
     input: int
     mark: float
