@@ -7,21 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic import explain, thresholds
+from baconlogic import thresholds
 from baconlogic.answering import Link, two_probabilities
 from baconlogic.explain import cases
+from baconlogic.explain.attributing import attribution
+from baconlogic.explain.describing import describe
+from baconlogic.explain.pruning_curves import pruning_curve
 from baconlogic.explain.roles import in_words, leaf_roles
 from baconlogic.nodes import Gate
 from baconlogic.report import limits, measuring, origin, pictures, telling, tree_svg
 from baconlogic.wording import number, one_line, percent
 
 if TYPE_CHECKING:
-    from baconlogic.explain import Alternatives, Description
+    from baconlogic.explain.alternating import Alternatives
+    from baconlogic.explain.describing import Description
     from baconlogic.report.material import Material
     from baconlogic.report.svg import Svg
 
 MOST_CRITERIA = 40  # drawn, the heaviest
-MOST_PRUNED = 60  # leaves of a tree that is pruned step by step
+MOST_PRUNED = 30  # leaves of a tree that is pruned step by step
 MOST_ASKED = 200  # leaves of a tree whose features are taken away one by one
 LONGEST_FORMULA = 20_000  # characters
 MOST_LINES = 400  # of a tree drawn in text
@@ -67,7 +71,7 @@ def chapter(m: Material, index: int, alternatives: Alternatives | None) -> Chapt
     held = origin.held_out(m)
     return Chapter(
         id=f"c{index}", yes=m.yes, no=m.no, several=m.several, threshold=number(m.asked.threshold),
-        facts=_facts(m, figures, held), description=explain.describe(m.model, label=m.label), formula=_formula(m),
+        facts=_facts(m, figures, held), description=describe(m.model, label=m.label), formula=_formula(m),
         text=_text(m), picture=tree_svg.tree(m.asked, m.yes, m.no) if drawable else None,
         live=tree_svg.tree(m.asked, m.yes, m.no, live=m.place) if drawable else None,
         criteria=criteria, more_criteria=more, ranking=_ranking(m), sampled=_sampled(m), pruning=_pruning(m),
@@ -158,7 +162,7 @@ def _criteria(m: Material) -> tuple[list[pictures.Criterion], int]:
 def _ranking(m: Material) -> list[dict[str, Any]] | None:
     if leaves_of(m) > MOST_ASKED:
         return None
-    found = explain.attribution(m.model, m.rows.some(), m.some_y, label=m.label)
+    found = attribution(m.model, m.rows.some(), m.some_y, label=m.label)
     return [
         {
             "feature": one_line(row.feature), "role": in_words(row.role, row.whole), "weight": percent(row.weight),
@@ -176,7 +180,7 @@ def _tenths(share: float | None) -> str:
 def _pruning(m: Material) -> dict[str, Any] | None:
     if m.positive is None or leaves_of(m) > MOST_PRUNED:
         return None
-    found = explain.pruning_curve(m.model, m.rows.some(), m.some_y, label=m.label)  # type: ignore[arg-type]
+    found = pruning_curve(m.model, m.rows.some(), m.some_y, label=m.label)  # type: ignore[arg-type]
     pairs = zip(found.steps("best"), found.steps("bottom"), strict=True)
     whole = "(the whole tree)"
     steps = [

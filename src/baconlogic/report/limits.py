@@ -70,8 +70,8 @@ def told(m: Material) -> list[str]:
     pairs = _alike(m)
     if pairs:
         said.append(
-            f"Columns that go together can stand in for each other: {'; '.join(pairs)}. The tree uses one of them; "
-            "that does not make the other less of a cause."
+            f"Columns that go together can stand in for each other: {'; '.join(pairs)}. The tree uses the first of "
+            "each pair; that does not make the other less of a cause."
         )
     said.append(
         f"The ranges below are those of the {m.rows.count} rows given. Beyond them the tree still answers, but no row "
@@ -170,9 +170,9 @@ def _alike(m: Material) -> list[str]:
                 columns[name] = (column - column.mean()) / spread
     pairs: list[tuple[float, str]] = []
     used = [name for name in m.asked.tree.features if name in columns]
-    for place, name in enumerate(used):
+    for name in used:
         for other, values in columns.items():
-            if other == name or other in used[:place]:
+            if other in used:
                 continue
             together = float(np.mean(columns[name] * values))
             if abs(together) >= ALIKE:

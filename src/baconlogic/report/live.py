@@ -30,6 +30,7 @@ MOST_MARKS = 10_000  # thresholds at which counts are kept exactly
 ALL_MARKS = 30_000  # over all trees of a page
 FEWER_MARKS = 2_000  # where there are more
 MOST_OPTIONS = 100  # categories to choose from
+OTHER = "another value"
 STEPS = 100  # of a slider, at least
 
 
@@ -92,21 +93,19 @@ def _options(column: NDArray[Any], leaves: list[Leaf]) -> tuple[tuple[str, Any],
     extra = [value for value, _ in counted.most_common(MOST_OPTIONS) if value not in named]
     known = [*named, *(value for value in extra if all(cases.truth_of(leaf, value) is not None for leaf in leaves))]
     found = [(one_line(str(value)), value) for value in known[:MOST_OPTIONS]]
-    found += [("another value", value) for value in cases.unnamed(leaves)]
+    found += [(OTHER, value) for value in cases.unnamed(leaves)]
     return (*found, *([("missing", None)] if cases.is_stated(leaves) else []))
 
 
-def middle(rows: Rows) -> list[Any]:
+def middle(rows: Rows) -> dict[str, Any]:
     """Return a case in the middle: of numbers the median, of categories the most common."""
-    found: list[Any] = []
-    for column in rows.used.values():
+    found: dict[str, Any] = dict.fromkeys(rows.used)
+    for name, column in rows.used.items():
         known = [value for value in column.tolist() if value is not None and value == value]
-        if not known:
-            found.append(None)
-        elif column.dtype == object:
-            found.append(Counter(known).most_common(1)[0][0])
-        else:
-            found.append(float(np.quantile(np.array(known, dtype=float), 0.5, method="nearest")))
+        if known and column.dtype == object:
+            found[name] = Counter(known).most_common(1)[0][0]
+        elif known:
+            found[name] = float(np.quantile(np.array(known, dtype=float), 0.5, method="nearest"))
     return found
 
 
@@ -133,18 +132,13 @@ def data(found: Sequence[Material], told: Sequence[Sequence[Case]], shown: Seque
     """Return all that the script reads. Names are values here, never keys: "__proto__" is a name like any other."""
     first = found[0]
     prefix = [f"{m.yes}: " if len(found) > 1 else "" for m in found]
-    rows = first.rows
     starts = [
-        {
-            "title": f"{before}{case.title} (row {case.place})",
-            "values": [_plain(v) for v in rows.case(case.place).values()],
-        }
+        {"title": f"{before}{case.title} (row {case.place})", "values": _start(first.rows.case(case.place), shown)}
         for before, own in zip(prefix, told, strict=True)
         for case in own
     ]
-    starts.append(
-        {"title": "Middle case (each value in the middle of its column)", "values": [_plain(v) for v in middle(rows)]}
-    )
+    title = "Middle case (each value in the middle of its column)"
+    starts.append({"title": title, "values": _start(middle(first.rows), shown)})
     decision = first.decision
     answers = (
         [first.no, first.yes]
@@ -158,8 +152,18 @@ def data(found: Sequence[Material], told: Sequence[Sequence[Case]], shown: Seque
     }  # fmt: skip
 
 
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _start(case: dict[str, Any], shown: Sequence[Input]) -> list[float | int | None]:
+    """Return the values of a case as the page takes them: numbers, and places among the options."""
+    found: list[float | int | None] = []
+    for each in shown:
+        value = case[each.name]
+        if each.options is not None:
+            same = [i for i, (_, own) in enumerate(each.options) if own == value and (own is None) == (value is None)]
+            other = [i for i, (text, _) in enumerate(each.options) if text == OTHER]  # as true as any not listed
+            found.append([*same, *other, 0][0])
+        else:
+            found.append(None if value is None or not math.isfinite(value) else value)
+    return found
 
 
 def as_json(value: Any) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 MOST_ROWS, FEWEST_ROWS = 20_000, 500  # for what is slow: more are sampled
-MOST_WORK = 100_000_000  # rows times leaves times leaves
+MOST_WORK = 20_000_000  # rows times leaves times leaves
 SEED = 0
 
 

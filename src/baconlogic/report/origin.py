@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic.explain import cases
 from baconlogic.report import measuring
 from baconlogic.report.material import decision_of
 from baconlogic.wording import listed, number, one_line
 
 if TYPE_CHECKING:
-    from baconlogic.explain import Alternatives
+    from baconlogic.explain.alternating import Alternatives
     from baconlogic.outcome import PathEntry
     from baconlogic.report.material import Material
     from baconlogic.report.measuring import Figure
@@ -163,9 +164,12 @@ def recipe(model: Any) -> Recipe:
              "distinct_rows": "distinct rows at fit", "columns": "columns at fit", "seed": "seed",
              "threshold": "threshold chosen by"}  # fmt: skip
     facts += [(name, _plain(made[key])) for key, name in names.items() if key in made]
-    for each in made.get("trees", []) if isinstance(made.get("trees"), list) else []:
+    trees = made.get("trees")
+    labels = decision.classes if decision is not None and len(decision.trees) > 1 else ("",)
+    for label, each in zip(labels, trees if isinstance(trees, list) else [], strict=False):
         if isinstance(each, dict) and "search" in each:
-            facts.append(("search", f"{_plain(each['search'])}: {_plain(each.get('stopped', ''))}"))
+            whose = f" ({cases.answer(label)})" if len(labels) > 1 else ""
+            facts.append((f"search{whose}", f"{_plain(each['search'])}: {_plain(each.get('stopped', ''))}"))
     here = f"baconlogic {version('baconlogic')}, numpy {np.__version__}, Python {platform.python_version()}"
     facts.append(("this report made with", here))
     if decision is None:

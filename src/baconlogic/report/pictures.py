@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from baconlogic.explain import PruningCurve
+    from baconlogic.explain.pruning_curves import PruningCurve
     from baconlogic.nodes import Leaf
     from baconlogic.report.material import Material
     from baconlogic.report.measuring import Bin

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Point = tuple[float, float]
 
-LEFT, RIGHT, TOP, BOTTOM = 48.0, 12.0, 10.0, 42.0  # around the plot, in pixels
+LEFT, RIGHT, TOP, BOTTOM = 48.0, 20.0, 10.0, 42.0  # around the plot, in pixels
 _NARROW, _WIDE = frozenset("iljtfrI.,:;|!'()[] "), frozenset("mwMW%@")
 
 

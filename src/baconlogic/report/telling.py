@@ -7,19 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic import explain
 from baconlogic.explain import cases
+from baconlogic.explain.asking import unknown
+from baconlogic.explain.counterfactuals import counterfactual
+from baconlogic.explain.reasoning import reasons
+from baconlogic.explain.tracing import trace
 from baconlogic.wording import listed, number, one_line, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from baconlogic.explain.counterfactuals import Change
     from baconlogic.report.material import Material
 
 TOLD = 5
 MOST_TOGETHER = 3  # changes told in one sentence
 MOST_VALUES = 200  # of a column that are tried
-MOST_LEAVES = 100  # of a tree that is searched for what would turn a case
+MOST_LEAVES = 30  # of a tree that is searched for what would turn a case
+MOST_FEATURES = 200  # of a tree that is asked for reasons
+MOST_LETTERS = 4000  # leaves times depth of a tree whose way is told
 
 
 @dataclass(frozen=True)
@@ -77,17 +83,20 @@ def told(m: Material) -> list[Case]:
 
 def _case(m: Material, title: str, place: int) -> Case:
     row = m.rows.case(place)
-    followed = explain.trace(m.model, row, label=m.label)
+    followed = trace(m.model, row, label=m.label)
     chance = "" if followed.probability is None else f", probability of {m.yes} {percent(followed.probability)}"
     said = f"Decided {cases.answer(followed.decision)} (truth {number(followed.truth)}{chance})"
     if m.y is not None:
-        said += (
-            f"; it is {one_line(str(cases.answer(m.y[place].item() if hasattr(m.y[place], 'item') else m.y[place])))}"
-        )
-    gone = [name for name in m.asked.tree.features if row[name] is None]
+        said += f"; it is {cases.answer(m.y[place : place + 1].tolist()[0])}"
+    features, leaves = m.asked.tree.features, sum(not node.children for _, node in m.asked.tree.walk())
+    why = f"The tree uses {len(features)} values: too many to search for those that fix the answer."
+    if len(features) <= MOST_FEATURES:
+        why = str(reasons(m.model, row, label=m.label))
+    way = str(followed) if leaves * m.asked.tree.depth <= MOST_LETTERS else ""
+    gone = [name for name in features if row[name] is None]
     return Case(
-        title, place, f"{said}.", str(followed), str(explain.reasons(m.model, row, label=m.label)),
-        _turning(m, row), str(explain.unknown(m.model, row, X=m.rows.some(), label=m.label)) if gone else "",
+        title, place, f"{said}.", way, why,
+        _turning(m, row), str(unknown(m.model, row, X=m.rows.some(), label=m.label)) if gone else "",
     )  # fmt: skip
 
 
@@ -97,14 +106,17 @@ def _turning(m: Material, row: dict[str, Any]) -> str:
         return f"What would turn it was not searched for: the tree has more than {MOST_LEAVES} leaves."
     if any(len(own) > 1 for own in cases.leaves_by_feature(m.asked.tree).values()):
         return _nearest_seen(m, row)
-    found = explain.counterfactual(m.model, row, X=m.rows.some(), label=m.label)
+    found = counterfactual(m.model, row, X=m.rows.some(), label=m.label)
     other = cases.answer(found.other)
     said = []
     if found.single is not None:
         said.append(f"It would be {other} if {_changes([found.single])}, and nothing else changed.")
-    if found.joint is not None and 1 < len(found.joint) <= (MOST_TOGETHER if said else len(found.joint)):
-        less = " together, each by less" if found.single is not None else " together"
-        said.append(f"{'Or if' if said else f'It would be {other} if'} {_changes(found.joint)}{less}.")
+    together = found.joint if found.joint is not None and len(found.joint) > 1 else ()
+    if 0 < len(together) <= MOST_TOGETHER:
+        less = " together, each by less" if said else " together"
+        said.append(f"{'Or if' if said else f'It would be {other} if'} {_changes(together)}{less}.")
+    elif together and not said:
+        said.append(f"No single change would make it {other}: {len(together)} values would have to change together.")
     if not said:
         said.append(f"No change within the values seen here would make it {other}.")
     return " ".join(said)
@@ -145,6 +157,6 @@ def _sizes(own: Any, seen: list[Any], column: Any) -> list[float]:
     return [abs(value - own) / spread for value in seen]
 
 
-def _changes(changes: Sequence[explain.counterfactuals.Change]) -> str:
+def _changes(changes: Sequence[Change]) -> str:
     said = [f"{one_line(each.feature)} went from {each.before_says} to {each.after_says}" for each in changes]
     return listed(said, "and")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.explain import cases
+from baconlogic.export.javascript import to_javascript
 from baconlogic.report import content, live, origin
 from baconlogic.report.material import Material, materials
 from baconlogic.report.svg import Svg
@@ -20,7 +21,7 @@ from baconlogic.wording import listed, one_line
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from baconlogic.explain import Alternatives
+    from baconlogic.explain.alternating import Alternatives
 
 TEMPLATES = {".html": "page.html.j2", ".md": "page.md.j2"}
 MOST_LIVE = 200  # leaves of a model that the page computes itself
@@ -70,7 +71,7 @@ def _page(found: list[Material], title: str | None, context: str, alternatives: 
         "chapters": chapters,
         "inputs": shown,
         "data": live.data(found, [each.cases for each in chapters], shown),
-        "model": first.model if leaves <= MOST_LIVE else None,
+        "model": first.model,
         "leaves": leaves,
         "recipe": origin.recipe(first.model),
     }
@@ -114,22 +115,27 @@ def _source(name: str) -> str:
 
 def _inlined(page: dict[str, Any]) -> dict[str, Any]:
     """Return style, script and data as they stand in the page, and a policy that allows these and nothing else."""
-    style, script = _source("style.css"), _script(page["model"])
+    evaluation, still = _evaluation(page["model"], page["leaves"])
+    style, script = _source("style.css"), f"{evaluation}\n{_source('page.js')}"
     allowed = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'"
     )
     return {
         "style": Svg(style), "script": Svg(script), "json": Svg(live.as_json(page["data"])),
         "policy": f"{allowed}; form-action 'none'",
+        "still": still,
     }  # fmt: skip
 
 
-def _script(model: Any) -> str:
-    """Return the evaluation that the export writes, followed by what moves the page."""
-    from baconlogic import export
-
-    evaluation = export.to_javascript(model, trace=True) if model is not None else "const CLASSES = [], trace = null;"
-    return f"{evaluation}\n{_source('page.js')}"
+def _evaluation(model: Any, leaves: int) -> tuple[str, str]:
+    """Return the code that computes the model, as the export writes it; or nothing to compute with, and why."""
+    nothing = "const CLASSES = [], trace = null;"
+    if leaves > MOST_LIVE:
+        return nothing, f"The model has {leaves} leaves: too many to move here."
+    try:
+        return to_javascript(model, trace=True), ""
+    except ValueError as problem:
+        return nothing, f"The model cannot be computed in a page: {problem}"
 
 
 def _hash(text: str) -> str:

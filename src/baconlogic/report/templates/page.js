@@ -111,8 +111,7 @@
     const put = (i, value) => {
       const input = data.inputs[i];
       if (input.options) {
-        const place = input.options.findIndex((option) => Object.is(option, value));
-        part(i, ".choice").value = String(place < 0 ? 0 : place);
+        part(i, ".choice").value = String(value);
         return;
       }
       const gone = part(i, ".missing");
