@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import re
+from functools import cache
 from importlib import import_module
 from importlib.resources import files as resources
 from pathlib import Path
@@ -86,18 +87,20 @@ def _title(m: Material) -> str:
 
 
 def _rendered(template: str, page: dict[str, Any]) -> str:
+    return str(_template(template).render(**page, **(_inlined(page) if template.endswith("html.j2") else {})))
+
+
+@cache
+def _template(name: str) -> Any:
     jinja = _jinja()
     options: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "undefined": jinja.StrictUndefined}
     loader = jinja.FunctionLoader(_source)
-    if template.endswith("html.j2"):
-        environment = jinja.Environment(loader=loader, autoescape=True, **options)
-        said = {**page, **_inlined(page)}
-    else:  # everything but what is code already is escaped for Markdown
-        environment = jinja.Environment(loader=loader, autoescape=False, finalize=_markdown, **options)
-        environment.filters["raw"] = _Markdown
-        environment.filters["fenced"] = _fenced
-        said = page
-    return str(environment.get_template(template).render(**said))
+    if name.endswith("html.j2"):
+        return jinja.Environment(loader=loader, autoescape=True, **options).get_template(name)
+    # everything but what is Markdown already is escaped for it
+    environment = jinja.Environment(loader=loader, autoescape=False, finalize=_markdown, **options)
+    environment.filters.update(raw=_Markdown, fenced=_fenced)
+    return environment.get_template(name)
 
 
 def _jinja() -> Any:
