@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     F = TypeVar("F", bound=Callable[..., Any])
 
 SHARED = (
+    "fading.py",
     "gcd.py",
     "elementary.py",
     "loops.py",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -405,14 +405,17 @@ class Table(Criterion):
 
     def truth(self, values: NDArray[Any]) -> Floats:
         """Return the truth of each category."""
-        known: dict[Any, float] = dict(self.truths)
-        text = {isinstance(category, str) for category in known}
-        truths: list[float | None] = []
+        text = {isinstance(category, str) for category, _ in self.truths}
+        seen: dict[Any, float | None] = {**dict(self.truths), None: self.missing}
+        truths: list[float] = []
         for v in values.tolist():
-            if not isinstance(v, Hashable):
-                raise ValueError(f"{v!r:.60} cannot be a category")  # noqa: TRY004
-            found = self.missing if v is None else known.get(v, self.other)
-            if found is None or (v not in known and v is not None and isinstance(v, str) not in text):
+            try:
+                found = seen[v]
+            except KeyError:
+                found = seen[v] = self.other if isinstance(v, str) in text else None
+            except TypeError:
+                raise ValueError(f"{v!r:.60} cannot be a category") from None
+            if found is None:
                 raise ValueError(self._refusal(v))
             truths.append(found)
         return np.array(truths, dtype=float)

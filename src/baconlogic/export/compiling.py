@@ -273,32 +273,51 @@ def _fading(distance: Expr, end: float, steepness: float) -> Expr:
 
 
 def _ramp(place: int, points: list[tuple[float, float]]) -> Expr:
-    """Write straight lines between points, each from its lower end, so that no digits are lost near 0."""
-    value: Expr = Num(points[-1][1])
-    for (x0, t0), (x1, t1) in reversed(list(pairwise(points))):
-        anchor, low, high = (x0, t0, t1) if t0 <= t1 else (x1, t1, t0)
-        slope = (t1 - t0) / (x1 - x0)
-        line = (
-            _sum(Num(low), Op("*", (Num(slope), Past(place, anchor))))
-            if low
-            else Op("*", (Num(slope), Past(place, anchor)))
-        )
-        value = If(Less(Past(place, x1), ZERO), Num(t0) if t0 == t1 else Op("min", (line, Num(high))), value)
-    return If(Less(Past(place, points[0][0]), ZERO), Num(points[0][1]), value)
+    """Write straight lines between points."""
+    pieces = [Num(points[0][1]), *(_line(place, *ends) for ends in pairwise(points)), Num(points[-1][1])]
+    return _first_below(place, [x for x, _ in points], pieces)
+
+
+def _line(place: int, start: tuple[float, float], end: tuple[float, float]) -> Expr:
+    """Write a line from its lower end, so that no digits are lost near 0."""
+    (x0, t0), (x1, t1) = start, end
+    if t0 == t1:
+        return Num(t0)
+    anchor, low, high = (x0, t0, t1) if t0 < t1 else (x1, t1, t0)
+    rise = Op("*", (Num((t1 - t0) / (x1 - x0)), Past(place, anchor)))
+    return Op("min", (_sum(Num(low), rise) if low else rise, Num(high)))
+
+
+def _first_below(place: int, marks: list[float], pieces: list[Expr]) -> Expr:
+    """Write which of the pieces between marks holds, by halves: many marks make no deep expression."""
+    if not marks:
+        return pieces[0]
+    middle = len(marks) // 2
+    left = _first_below(place, marks[:middle], pieces[: middle + 1])
+    right = _first_below(place, marks[middle + 1 :], pieces[middle + 1 :])
+    return If(Less(Past(place, marks[middle]), ZERO), left, right)
 
 
 def _table(place: int, truths: list[tuple[Anything, float]], other: float | None) -> Expr:
-    """Write the truth of each group of categories; the last is what remains where nothing else is allowed."""
+    """Write the truth of each group of categories; the commonest is what remains where nothing else is allowed."""
     groups: dict[float, list[Anything]] = {}
     for category, truth in truths:
         groups.setdefault(truth, []).append(category)
     if other is None:
         other = Counter(truth for _, truth in truths).most_common(1)[0][0]
-    value: Expr = Num(other)
-    for truth, categories in groups.items():
-        if truth != other:
-            value = If(Among(place, tuple(categories)), Num(truth), value)
-    return value
+    groups.pop(other, None)
+    return _among(place, list(groups.items()), Num(other))
+
+
+def _among(place: int, groups: list[tuple[float, list[Anything]]], other: Expr) -> Expr:
+    """Write the truth of the group that a category is in, by halves."""
+    if not groups:
+        return other
+    middle = (len(groups) + 1) // 2
+    first = groups[:middle]
+    inside = Num(first[0][0]) if middle == 1 else _among(place, first[:-1], Num(first[-1][0]))
+    listed = tuple(category for _, categories in first for category in categories)
+    return If(Among(place, listed), inside, _among(place, groups[middle:], other))
 
 
 def _drastic(falsities: list[Expr]) -> tuple[Expr, Expr]:

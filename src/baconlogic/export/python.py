@@ -14,8 +14,15 @@ if TYPE_CHECKING:
     from baconlogic.export.expression import Among, Binding, Check, Program
 
 _READERS = """
+def _read(row, name):
+    try:
+        return row[name]
+    except KeyError:
+        raise ValueError(f"missing column {name!r}") from None
+
+
 def _number(row, name):
-    value = row[name]
+    value = _read(row, name)
     if isinstance(value, (str, bytes)):
         raise ValueError(f"{name!r} must be a number, got {value!r}")
     try:
@@ -27,7 +34,7 @@ def _number(row, name):
 
 
 def _category(row, name, text):
-    value = row[name]
+    value = _read(row, name)
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
         return None
     if isinstance(value, str) != text:
@@ -157,7 +164,8 @@ def _fails(check: Check, made: Program) -> str:
         return f"{x} < 0.0 or {x} > 1.0"
     if check.why == "missing":
         return f"{x} != {x}" if made.inputs[check.input].kind == "number" else f"{x} is None"
-    return f"{x} is not None and {x} not in {_tuple(check.categories)}"
+    known = f"{x} == {x}" if made.inputs[check.input].kind == "number" else f"{x} is not None"
+    return f"{known} and {x} not in {_tuple(check.categories)}"
 
 
 def _lines(bindings: Sequence[Binding], printer: _Python) -> list[str]:
