@@ -116,7 +116,7 @@ def _turning(m: Material, row: dict[str, Any]) -> str:
         less = " together, each by less" if said else " together"
         said.append(f"{'Or if' if said else f'It would be {other} if'} {_changes(together)}{less}.")
     elif together and not said:
-        said.append(f"No single change would make it {other}: {len(together)} values would have to change together.")
+        said.append(f"Within the values seen here, no single change would make it {other}; several together would.")
     if not said:
         said.append(f"No change within the values seen here would make it {other}.")
     return " ".join(said)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 TEMPLATES = {".html": "page.html.j2", ".md": "page.md.j2"}
 MOST_LIVE = 200  # leaves of a model that the page computes itself
 _SPECIAL = "\\`*_[]#|~$"
-_STARTS = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]))")  # what would begin a list or a heading at the start of a line
+# what would begin a list, a rule or a heading at the start of a line
+_STARTS = re.compile(r"^(\s*)([-+=](?=\s|[-=\s]*$)|\d+(?=[.)](?:\s|$)))")
 
 
 def report(
