@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MOST_ROWS, FEWEST_ROWS = 20_000, 500  # for what is slow: more are sampled
 MOST_WORK = 20_000_000  # rows times leaves times leaves
 SEED = 0
+LARGEST_WHOLE = 2.0**53  # up to which floats tell whole numbers apart
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def materials(model: Any, X: Any, y: ArrayLike | None, label: Any) -> list[Mater
     for each, asked in zip(labels, subjects, strict=True):
         place = decision.classes.index(each) if several and decision is not None else 0
         positive = None if known is None else asked.positive(known, rows.count)
-        truths = asked.tree.evaluate(rows.used)
+        truths = asked.truths(rows.table)
         found.append(Material(model, each, place, asked, rows, truths, known, positive))
     return found
 
@@ -136,7 +137,8 @@ def _rows(model: Any, table: Columns) -> Rows:
             used[name] = table.categories(name)
         else:
             column = table.numbers(name)
-            used[name] = column.astype(np.int64) if table.whole(name) else column
+            whole = table.whole(name) and bool((np.abs(column) <= LARGEST_WHOLE).all())
+            used[name] = column.astype(np.int64) if whole else column
     total, sample = sum(len(own) for own in leaves.values()), None
     most = min(MOST_ROWS, max(FEWEST_ROWS, MOST_WORK // total**2))
     if table.rows > most:
