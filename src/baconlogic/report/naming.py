@@ -1,0 +1,88 @@
+"""Claims about which features are used at all."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from baconlogic.criteria import Numeric, Table
+from baconlogic.gcd import LEVELS
+from baconlogic.nodes import Leaf
+from baconlogic.report.claims import candidates, claim
+from baconlogic.report.words import COMMON
+from baconlogic.wording import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from baconlogic.report.claims import Claim
+    from baconlogic.report.knowledge import Knowledge
+    from baconlogic.report.plain import Plain
+    from baconlogic.report.sentences import Clause
+
+_TOKEN = re.compile(r"(?<![\w.])[A-Za-z]\w*(?:\.\w+)*(?!\w)")
+_LOOKS = re.compile(r"[A-Za-z]+[A-Za-z\d]*(?:_[A-Za-z\d]+)+")
+_NUMBERED = re.compile(r"([A-Za-z_]{3,}?)_?\d{1,3}")
+_UNUSED = re.compile(
+    r"\b(?:not\s+(?:used|considered|included|part\s+of|in\s+the\s+(?:tree|model)|involved)|un(?:used|considered)|ignored|excluded|left\s+out|"
+    r"plays?\s+no\s+(?:role|part)|does\s+not\s+(?:use|include|consider|appear|occur|enter)|(?:isn|aren|wasn)['’]t\s+(?:used|considered|included)|"
+    r"has\s+no\s+(?:influence|effect|role)|without)\b",
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(r"\b(?:data\s*set|column\s+names?|file|outcome|target|label|class|function|package|called)\b", re.IGNORECASE)
+_SPEAKS_OF_USE = re.compile(
+    r"\b(?:features?|variables?|uses?|combines?|weights?|weighs?|inputs?|influen\w+|important|mandatory|sufficient|required)\b", re.IGNORECASE
+)
+
+
+class Names:
+    """Which words of a report are names of columns, and which of those the tree does not have."""
+
+    def __init__(self, known: Knowledge, text: Plain, columns: Sequence[str]) -> None:
+        self.columns = {name for name in columns if name not in known.leaves}
+        self.marked = set(text.marked) if any(name in known.leaves for name in text.marked) else set()
+        self.own = set(known.features)
+        self.lower = {name.lower() for name in known.features}
+        self.stems = {stem[1].lower() for name in known.features if (stem := _NUMBERED.fullmatch(name))}
+        self.other = {word.lower() for text in _other_texts(known) for word in _TOKEN.findall(text)}
+
+    def is_strange(self, token: str, text: str) -> bool:
+        """Whether a word is a column that the tree does not use."""
+        word = token.lower()
+        if word in self.lower or word in COMMON or word in self.other or token in LEVELS:
+            return False
+        if token in self.columns:
+            return bool(_LOOKS.fullmatch(token) or _NUMBERED.fullmatch(token) or token in self.marked or _SPEAKS_OF_USE.search(text))
+        if any(token in name for name in self.own):
+            return False  # a part of a longer name
+        numbered = _NUMBERED.fullmatch(token)
+        if numbered and numbered[1].lower() in self.stems:
+            return True
+        return bool(_LOOKS.fullmatch(token)) or (token in self.marked and bool(_LOOKS.fullmatch(token) or _NUMBERED.fullmatch(token)))
+
+
+def _other_texts(known: Knowledge) -> Iterator[str]:
+    """Yield what else has a name in a tree: answers, groups, units, categories."""
+    yield from (str(known.asked.yes), str(known.asked.no), *(str(each) for each in known.asked.classes))
+    for node, _ in known.order:
+        yield node.name
+        if isinstance(node, Leaf):
+            yield node.feature
+            if isinstance(node.criterion, Numeric):
+                yield node.criterion.unit
+            if isinstance(node.criterion, Table):
+                yield from (str(category) for category, _ in node.criterion.truths)
+
+
+def names(clause: Clause, known: Knowledge, words: Names) -> Iterator[Claim]:
+    """Check that the columns spoken of are used, and that those said to be unused are not."""
+    unused = _UNUSED.search(clause.text)
+    if unused is None and not _ELSEWHERE.search(clause.text):
+        for hit in _TOKEN.finditer(clause.text):
+            if words.is_strange(hit[0], clause.text):
+                features = ", ".join(one_line(name) for name in known.features[:8])
+                more = ", ..." if len(known.features) > 8 else ""
+                yield claim("feature", clause, hit, f"{hit[0]} is used", f"the tree uses {features}{more}", holds=False)
+    if unused and unused[0].lower() not in ("without",) and not clause.sentence.row:
+        for name in next(iter(candidates(clause, unused.start(), unused.end())), []):
+            yield claim("feature", clause, unused, f"{one_line(name)}: {unused[0]}", f"the tree uses {one_line(name)}", holds=False)
