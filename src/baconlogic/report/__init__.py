@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from baconlogic.report.checks import Finding, ReportCheck, check_report
+from baconlogic.report.prompting import prompt
 
-__all__ = ["Finding", "ReportCheck", "check_report"]
+__all__ = ["Finding", "ReportCheck", "check_report", "prompt"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ONLY = rf"(?:only\s+|just\s+|exactly\s+|an?\s+)?(?P<about>{ABOUT})?"
 _WEIGHTS = (
     re.compile(
-        rf"\b(?:weight(?:ing)?s?|importances?|shares?)\b(?:\s+(?:value|score))?\s*(?:of|is|are|was|equals?|at|:|=|–|—)?\s*"
+        rf"\b(?:weight(?:ing)?s?|importances?|shares?)\b(?:\s+(?:value|score))?\s*(?:of|is|are|was|equals?|at|:|=|—)?\s*"
         rf"{_ONLY}{SHARE}",
         re.IGNORECASE,
     ),
@@ -31,17 +31,20 @@ _WEIGHTS = (
     ),
     re.compile(rf"[\[(]\s*{_ONLY}(?P<number>{NUMBER})\s*(?P<percent>%)\s*(?=[\],)])"),
 )
-_GIVEN_TO = re.compile(r"\s*(?:\)\s*)?(?:is\s+)?(?:given\s+|assigned\s+)?(?:to|for|on)\s+(?:the\s+)?(?:feature\s+)?[\"'“]?$")
+_GIVEN_TO = re.compile(
+    r"\s*(?:\)\s*)?(?:is\s+)?(?:given\s+|assigned\s+)?(?:to|for|on)\s+(?:the\s+)?(?:feature\s+)?[\"']?$"
+)
 _DECIDES = re.compile(
-    rf"(?:\b(?:decision\s+)?(?:threshold|cut-?off)(?:\s+value)?\s*(?:of|is|at|=|:)?\s*|\bturns\s+at\s+(?:a\s+truth\s+of\s+)?|"
+    rf"(?:\b(?:decision\s+)?(?:threshold|cut-?off)(?:\s+value)?\s*(?:of|is|at|=|:)?\s*|\badd\s+up\s+to\s+more\s+than\s+|\bturns\s+at\s+(?:a\s+truth\s+of\s+)?|"
     rf"\bit\s+is\s+more\s+than\s+){_ONLY}{SHARE}",
     re.IGNORECASE,
 )
-_SIGNED = r"[-−]?" + NUMBER.removeprefix(r"(?<![\w.])")
+_SIGNED = r"-?" + NUMBER.removeprefix(r"(?<![\w.])")
 _LINE = rf"(?P<number>{_SIGNED})"
 _PLACED = re.compile(
     r"\b(?P<side>above|over|exceed(?:s|ing)?|(?:greater|more|larger|higher|less|lower|smaller)\s+than|at\s+least|at\s+most|below|under|"
-    rf"half\s+true\s+at|half[- ]way\s+at|fully\s+true\s+(?:at|from|above|below)|between)\s+(?P<about>{ABOUT})?{_LINE}(?!\s*%|\s*percent)"
+    rf"half\s+true\s+at|half[- ]way\s+at|fully\s+true\s+(?:at|from|above|below)|between)"
+    rf"\s+(?P<about>{ABOUT})?{_LINE}(?!\s*%|\s*percent)"
     rf"(?:\s+and\s+(?P<second>{_SIGNED}))?",
     re.IGNORECASE,
 )
@@ -70,7 +73,7 @@ def weights(clause: Clause, known: Knowledge) -> Iterator[Claim]:
     for hit in found:
         if hit.start("number") < last:
             continue  # two patterns saw the same number
-        about, start = _targets(clause, hit, last)
+        about = _targets(clause, hit, last)
         last = hit.end()
         if not about:
             continue
@@ -86,24 +89,32 @@ def weights(clause: Clause, known: Knowledge) -> Iterator[Claim]:
         )  # fmt: skip
 
 
-def _targets(clause: Clause, hit: re.Match[str], last: int) -> tuple[list[Mention | str], int]:
+def _targets(clause: Clause, hit: re.Match[str], last: int) -> list[Mention | str]:
     """Return what a number may be the weight of: the features since the number before it, or a gate."""
     after = [each for each in clause.features if each.start >= hit.end()]
     if after and _GIVEN_TO.fullmatch(clause.text[hit.end() : after[0].start]):
-        return [after[0]], hit.start()
+        return [after[0]]
     features = [each for each in clause.features if last <= each.start and each.end <= hit.start()]
     gates = [each for each in clause.gates if last <= each.start and each.end <= hit.start()]
+    if features and re.search(
+        r"\b(?:all|most|some|any|both|one)\s+of\s+(?:not\s+)?$|\bon\s+balance\s*$", clause.text[: features[0].start]
+    ):
+        return []  # the weight of what they make together
     if features:
-        return [*gates, *features], hit.start()
+        return [*gates, *features]
     if gates:
-        return [gates[-1]], hit.start()
-    return (list(clause.subject) if not clause.features else []), hit.start()
+        return [gates[-1]]
+    return list(clause.subject) if not clause.features else []
 
 
 def _weights_of(about: Mention | str, known: Knowledge) -> list[float]:
     if isinstance(about, str):
         return known.weights(about)
-    return known.weights(about.feature) if about.feature else [w for g in sorted(about.gates) for w in known.gate_weights(g)]
+    return (
+        known.weights(about.feature)
+        if about.feature
+        else [w for g in sorted(about.gates) for w in known.gate_weights(g)]
+    )
 
 
 def _called(about: Mention | str, known: Knowledge) -> str:
@@ -150,12 +161,14 @@ def _placed(clause: Clause, hit: re.Match[str], feature: str, known: Knowledge) 
     marks = known.marks(feature)
     if not marks:
         return
-    true = f"{one_line(feature)} changes at {', '.join(number(mark) for mark in sorted(set(known_ends(feature, known))))}"
+    true = (
+        f"{one_line(feature)} changes at {', '.join(number(mark) for mark in sorted(set(known_ends(feature, known))))}"
+    )
     for written in (hit["number"], hit["second"]):
         if written is None:
             continue
-        sign = -1.0 if written[0] in "-−" else 1.0
-        value, slack = digits(written.lstrip("-−"), percent=False, about=bool(hit["about"]))
+        sign = -1.0 if written[0] == "-" else 1.0
+        value, slack = digits(written.lstrip("-"), percent=False, about=bool(hit["about"]))
         near = [mark for mark in marks if abs(sign * value - mark) <= slack + 1e-9 * abs(mark)]
         holds = bool(near) and _right_side(clause, hit, feature, known, sign * value, slack)
         yield claim("threshold", clause, hit, f"{one_line(feature)} {hit[0].strip()}", true, holds=holds)
@@ -167,9 +180,7 @@ def known_ends(feature: str, known: Knowledge) -> list[float]:
     return ends or known.marks(feature)
 
 
-def _right_side(
-    clause: Clause, hit: re.Match[str], feature: str, known: Knowledge, value: float, slack: float
-) -> bool:
+def _right_side(clause: Clause, hit: re.Match[str], feature: str, known: Knowledge, value: float, slack: float) -> bool:
     """Whether the side that is said to speak for yes is one that does; unsaid, both are right."""
     side = hit["side"].lower()
     above, below = side.startswith(_HIGH), side.startswith(_LOW)
@@ -184,8 +195,8 @@ def _right_side(
 def andness(clause: Clause, known: Knowledge) -> Iterator[Claim]:
     """Check numbers that are called andness: that of a gate in the clause, or of any."""
     for hit in _ANDNESS.finditer(clause.text):
-        sign = -1.0 if hit["number"][0] in "-−" else 1.0
-        value, slack = digits(hit["number"].lstrip("-−"), percent=False, about=bool(hit["about"]))
+        sign = -1.0 if hit["number"][0] == "-" else 1.0
+        value, slack = digits(hit["number"].lstrip("-"), percent=False, about=bool(hit["about"]))
         spoken = {gate for each in clause.gates for gate in each.gates} or set(known.gates)
         truths: list[float] = []
         for gate in (known.gates[i].gate for i in spoken):
@@ -201,7 +212,11 @@ def counts(clause: Clause, known: Knowledge) -> Iterator[Claim]:
         said = hit["count"].lower()
         count = COUNTS[said] if said in COUNTS else int(said)
         grouped = bool(clause.gates) or GROUPED.search(clause.text) is not None
-        if grouped or not _USES.search(clause.text[: hit.start()]) or re.search(r"\b(?:more|other|least|most)\b", clause.text):
+        if (
+            grouped
+            or not _USES.search(clause.text[: hit.start()])
+            or re.search(r"\b(?:more|other|least|most)\b", clause.text)
+        ):
             continue
         true = f"the tree uses {len(known.features)} features"
         yield claim("count", clause, hit, f"{said} features", true, holds=count == len(known.features))

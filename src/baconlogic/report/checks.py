@@ -52,8 +52,9 @@ class ReportCheck(Listing):
 
     def __str__(self) -> str:
         count = len(self.rows)
-        found = "Nothing contradicts the tree" if not count else f"{count} {'statement' if count == 1 else 'statements'} against the tree"
-        head = f"{found}: {self.checked} statements checked; {self.unchecked} of {self.sentences} sentences say nothing that can be checked."
+        found = f"{count} {'statement' if count == 1 else 'statements'} against the tree"
+        quiet = f"{self.unchecked} of {self.sentences} sentences say nothing that can be checked"
+        head = f"{found if count else 'Nothing contradicts the tree'}: {self.checked} statements checked; {quiet}."
         return "\n".join([head, *(f"- {row}" for row in self.rows), *(f"Remark: {remark}" for remark in self.remarks)])
 
 

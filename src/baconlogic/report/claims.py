@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from baconlogic.report.sentences import Clause, Mention
 
 _JOINS = re.compile(
-    r"[\s,/&()\"'“”:*-]*(?:(?:and|or|as\s+well\s+as|plus|both|the|with|high|low|large|larger|higher|lower|mean)\b[\s,/&()\"'“”*-]*)*"
+    r"[\s,/&()\"':*-]*(?:(?:and|or|as\s+well\s+as|plus|both|the|with|high|low|large|larger|higher|lower|mean)\b[\s,/&()\"'*-]*)*"
 )
 _JUST_BEFORE = re.compile(
-    r"(?:\b(?:not|never|no|neither|nor|cannot|hardly|nowhere|without)\b|n['’]t\b)(?:\s+\w+){0,3}\s*$", re.IGNORECASE
+    r"(?:\b(?:not|never|no|neither|nor|cannot|hardly|nowhere|without)\b|n't\b)(?:\s+\w+){0,3}\s*$", re.IGNORECASE
 )
 _UNREAL = re.compile(
     r"\b(?:would|if|whether|were|unless|unlike|rather\s+than|instead\s+of|compared|apart\s+from|besides|except|could)\b",
@@ -73,11 +73,24 @@ def runs(text: str, mentions: Iterable[Mention]) -> list[list[str]]:
 
 def candidates(clause: Clause, start: int, end: int) -> list[list[str]]:
     """Return the lists of features that a word may be about: those before it, else those after it, else carried on."""
+    if _speaks_of_group(clause, start):
+        return []
     before = runs(clause.text, [each for each in clause.features if each.end <= start])
     after = runs(clause.text, [each for each in clause.features if each.start >= end])
     if before:
         return [before[0], before[-1]] if len(before) > 1 else before
     return after[:1] or ([list(clause.subject)] if clause.subject else [])
+
+
+def _speaks_of_group(clause: Clause, place: int) -> bool:
+    """Whether what was named last before a place is a group, with its features in brackets or not."""
+    last = clause.before(place)
+    opens = clause.text.rfind("(", 0, last.start) if last else -1
+    if last is None or clause.text.find(")", opens, last.start) >= 0:
+        return False
+    return opens >= 0 and any(
+        re.fullmatch(r"\s*", clause.text[each.end : opens]) for each in clause.gates if each.end <= opens
+    )
 
 
 def digits(text: str, *, percent: bool, about: bool) -> tuple[float, float]:

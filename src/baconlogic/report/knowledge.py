@@ -133,28 +133,29 @@ class Knowledge:
         """Return every number that may be called the weight of a feature, the weight in its own gate first."""
         own = [self.shares[each.position] for each in self.leaves[feature]]
         whole = [self.overall[feature], *(each.weight for each in self.leaves[feature])]
-        return [*own, *whole, *(share for said, share in self._told_shares() if said == feature)]
+        return [*own, *whole, *self._told.get(feature, [])]
 
     def gate_weights(self, gate: int) -> list[float]:
         """Return every number that may be called the weight of a gate."""
         whole = self.shares[gate]
         for each in self.above(gate):
             whole *= self.shares[each]
-        return [self.shares[gate], whole, *(share for said, share in self._told_shares() if said == gate)]
+        return [self.shares[gate], whole, *self._told.get(gate, [])]
 
-    def _told_shares(self) -> list[tuple[str | int, float]]:
-        found: list[tuple[str | int, float]] = []
-        for group in self.groups:
+    @cached_property
+    def _told(self) -> dict[str | int, list[float]]:
+        """The shares that steps are told with: of features by name, of gates by position."""
+        found: dict[str | int, list[float]] = {}
+        of_group: dict[int, float] = {}
+        for group in self.groups:  # those above come first
             for item in group.items:
-                single = isinstance(item.said, Statement)
-                said = item.said.leaves[0].feature if isinstance(item.said, Statement) else item.said.position
-                found.append((said, item.share))
-                if single:
-                    found.extend((said, item.share * above.share) for above in self._items_of(group))
+                if isinstance(item.said, Group):
+                    found.setdefault(item.said.position, []).append(item.share)
+                    of_group[item.said.position] = item.share
+                    continue
+                shares = [item.share, item.share * of_group.get(group.position, 1.0)]
+                found.setdefault(item.said.leaves[0].feature, []).extend(shares)
         return found
-
-    def _items_of(self, group: Group) -> list[Any]:
-        return [item for above in self.groups for item in above.items if item.said is group]
 
     def rankings(self, feature: str) -> list[dict[str, float]]:
         """Return the weights of the features beside one, in each of its gates and in each step it is told in."""
@@ -258,8 +259,6 @@ class Knowledge:
             fixed = constant(Leaf("part"), truth) if position == part else node
             made.append(fixed if position == part or not below else node.with_children(tuple(made[i] for i in below)))
         tree = Tree(made[-1])
-        text = {
-            leaf.feature for leaf, _ in flatten(tree.root) if isinstance(leaf, Leaf) and leaf.criterion.categorical
-        }
+        text = {leaf.feature for leaf, _ in flatten(tree.root) if isinstance(leaf, Leaf) and leaf.criterion.categorical}
         low, high = tree.bounds({name: [None] if name in text else [np.nan] for name in tree.features})
         return float(low[0]), float(high[0])

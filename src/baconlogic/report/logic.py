@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from baconlogic.report.knowledge import Knowledge
     from baconlogic.report.sentences import Clause
 
-_LINK = r"[\s\"'“”]*(?:[—–:,(\[=-]|\bis\b|\bor\b|\bi\.e\.)?[\s\"'“”(]*(?:an?\s+|the\s+)?"
+_LINK = r"[\s\"']*(?:[—:,(\[=-]|\bis\b|\bor\b|\bi\.e\.)?[\s\"'(]*(?:an?\s+|the\s+)?"
 _CODE_THEN_NAME = re.compile(rf"(?P<code>{CODE.pattern}){_LINK}(?P<name>{LEVEL_NAME.pattern})", re.IGNORECASE)
-_NAME_THEN_CODE = re.compile(rf"(?P<name>{LEVEL_NAME.pattern})\s*[(\[—–,:-]+\s*(?:code\s+)?(?P<code>{CODE.pattern})(?=[)\],.\s]|$)", re.IGNORECASE)
+_NAME_THEN_CODE = re.compile(
+    rf"(?P<name>{LEVEL_NAME.pattern})\s*[(\[—,:-]+\s*(?:code\s+)?(?P<code>{CODE.pattern})(?=[)\],.\s]|$)",
+    re.IGNORECASE,
+)
 _STRANGE = re.compile(
-    r"\b(?:operator|aggregator|gate|code)\s*(?:is\s+|:\s*|=\s*)?[\"'“]?(?P<a>[A-Z]{1,4}(?:[+-](?!\w))?)(?![\w+-])"
-    r"|(?<![\w-])(?P<b>[A-Z]{2,4}(?:[+-](?!\w))?)(?=\s*[(—–:-]+\s*[A-Za-z -]{0,30}(?:con|dis)junction)"
+    r"\b(?:operator|aggregator|gate|code)\s*(?:is\s+|:\s*|=\s*)?[\"']?(?P<a>[A-Z]{1,4}(?:[+-](?!\w))?)(?![\w+-])"
+    r"|(?<![\w-])(?P<b>[A-Z]{2,4}(?:[+-](?!\w))?)(?=\s*[(—:-]+\s*[A-Za-z -]{0,30}(?:con|dis)junction)"
 )
 _NOT_CODES = {"LSP", "GCD", "BACON", "AND", "OR", "NOT", "THE", "JSON", "AI"}
 _IN = re.compile(
@@ -32,7 +35,8 @@ _IN = re.compile(
     re.IGNORECASE,
 )
 _HOLDS = re.compile(
-    r"\b(?:combines?|joins?|contains?|includes?|aggregates?|groups?\s+together|merges?|covers?|consists?\s+of|takes|gathers?)\b", re.IGNORECASE
+    r"\b(?:combines?|joins?|contains?|includes?|aggregates?|groups?\s+together|merges?|covers?|consists?\s+of|takes|gathers?)\b",
+    re.IGNORECASE,
 )
 _ALL = re.compile(
     r"\b(?:requires?|needs?|demands?|wants)\s+(?:that\s+)?(?:all|both|every|each)\b|\ball\s+(?:of\s+)?(?:its|the|their)\s+"
@@ -45,6 +49,8 @@ _ANY = re.compile(
     r"|\b(?:enough|sufficient)\s+(?:that|if|for)\s+(?:any|one|a\s+single)\b",
     re.IGNORECASE,
 )
+_CODES = re.compile(rf"(?:{CODE.pattern}(?: x\d+)?(?:, )?)+")
+_BESIDE = re.compile(r"[\s\"')]*(?:of\s*)?[(\[—-]\s*(?:code|operator)?\s*")
 _SIDE = re.compile(r"\b(?P<con>conjuncti(?:on|ve))\b|\b(?P<dis>disjuncti(?:on|ve))\b", re.IGNORECASE)
 
 
@@ -54,9 +60,11 @@ def codes(clause: Clause, known: Knowledge) -> Iterator[Claim]:
     for hit in (*_CODE_THEN_NAME.finditer(text), *_NAME_THEN_CODE.finditer(text)):
         level = LEVELS.get(hit["code"])
         between = hit[0].removeprefix(hit["code"])
-        if level and (len(level.code) > 1 or re.match(r"\s*[—–:(=-]", between) or hit[0].endswith(hit["code"])):
+        if level and (len(level.code) > 1 or re.match(r"\s*[—:(=-]", between) or hit[0].endswith(hit["code"])):
             right = LEVEL_NAMES.get(_spaced(hit["name"])) is level
-            yield claim("code", clause, hit, f"{hit['code']} is {hit['name']}", f"{level.code} is {level.name}", holds=right)
+            yield claim(
+                "code", clause, hit, f"{hit['code']} is {hit['name']}", f"{level.code} is {level.name}", holds=right
+            )
     for hit in _STRANGE.finditer(text):
         code = hit["a"] or hit["b"]
         known_names = {*known.features, *(node.name for node, _ in known.order)}
@@ -67,7 +75,9 @@ def codes(clause: Clause, known: Knowledge) -> Iterator[Claim]:
     there = {code for gate in known.gates.values() for code in gate.codes}
     for hit in codes_in(text):
         if not any(each.start <= hit.start() < each.end for each in clause.features):
-            yield claim("code", clause, hit, f"operator {hit[0]}", f"the tree has {_listed(there)}", holds=hit[0] in there)
+            yield claim(
+                "code", clause, hit, f"operator {hit[0]}", f"the tree has {_listed(there)}", holds=hit[0] in there
+            )
     for hit in LEVEL_NAME.finditer(text):
         code = LEVEL_NAMES[_spaced(hit[0])].code
         yield claim("code", clause, hit, hit[0], f"the tree has {_levels(there)}", holds=code in there)
@@ -83,7 +93,11 @@ def _listed(codes: set[str]) -> str:
 
 
 def _levels(codes: set[str]) -> str:
-    return listed([f"{level.name} ({code})" for code, level in LEVELS.items() if code in codes], "and") if codes else "no gate"
+    return (
+        listed([f"{level.name} ({code})" for code, level in LEVELS.items() if code in codes], "and")
+        if codes
+        else "no gate"
+    )
 
 
 def _root(clause: Clause, known: Knowledge) -> Iterator[Claim]:
@@ -108,31 +122,52 @@ def words(clause: Clause, known: Knowledge) -> Iterator[Claim]:
         role = FAMILY_WORDS[_spaced(hit[0])]
         gates = _spoken_of(clause, hit.start(), hit.end(), known)
         if is_plain(clause.text[: hit.start()]):
-            yield claim("words", clause, hit, f'"{hit[0]}" of {_codes(gates, known)}', _words_of(gates, known), holds=_has(gates, {role}, known))
+            yield claim(
+                "words",
+                clause,
+                hit,
+                f'"{hit[0]}" of {_codes(gates, known)}',
+                _words_of(gates, known),
+                holds=_has(gates, {role}, known),
+            )
     spoken = {each.gates for each in clause.gates}
     if len(spoken) != 1 or not is_plain(clause.text):
         return
     gates, first = set(next(iter(spoken))), clause.gates[0].end
     for pattern, roles in ((_ALL, {"mandatory", "desired", "neutral"}), (_ANY, {"sufficient", "optional", "neutral"})):
         for hit in pattern.finditer(clause.text, first):
-            yield claim("words", clause, hit, f'"{hit[0]}" of {_codes(gates, known)}', _words_of(gates, known), holds=_has(gates, roles, known))
+            yield claim(
+                "words",
+                clause,
+                hit,
+                f'"{hit[0]}" of {_codes(gates, known)}',
+                _words_of(gates, known),
+                holds=_has(gates, roles, known),
+            )
     for hit in _SIDE.finditer(clause.text):
         roles = {"mandatory", "desired"} if hit["con"] else {"sufficient", "optional"}
         if len(codes_in(clause.text)) == 1 and not LEVEL_NAME.search(clause.text):
-            yield claim("words", clause, hit, f"{_codes(gates, known)} is a {hit[0]}", _words_of(gates, known), holds=_has(gates, roles, known))
+            yield claim(
+                "words",
+                clause,
+                hit,
+                f"{_codes(gates, known)} is a {hit[0]}",
+                _words_of(gates, known),
+                holds=_has(gates, roles, known),
+            )
 
 
 def _spoken_of(clause: Clause, start: int, end: int, known: Knowledge) -> set[int]:
-    """Return the gates that words are said of: named before, else in the bracket that closes, else right after; else any."""
+    """Return the gates that words are said of: those before, in the closing bracket, right after, or any."""
     before = [each for each in clause.gates if each.end <= start]
     if before:
         return set(before[-1].gates)
     closing = re.search(r"\(([^()]*)\)\.?\s*$", clause.sentence.text)
-    told = {hit[0] for hit in codes_in(f"({closing[1]})")} if closing else set()
+    told = {hit[0] for hit in CODE.finditer(closing[1])} if closing and _CODES.fullmatch(closing[1]) else set()
     named = {i for i, gate in known.gates.items() if gate.codes & told}
     if named and clause.sentence.text.startswith(clause.text[:20]):
         return named
-    near = [each for each in clause.gates if 0 <= each.start - end <= 30]
+    near = [each for each in clause.gates if each.start >= end and _BESIDE.fullmatch(clause.text[end : each.start])]
     return set(near[0].gates) if near else set(known.gates)
 
 
@@ -145,7 +180,9 @@ def _codes(gates: set[int], known: Knowledge) -> str:
 
 
 def _words_of(gates: set[int], known: Knowledge) -> str:
-    return " or ".join(dict.fromkeys(f'{known.gates[i].told.code}: "{known.gates[i].told.words}"' for i in sorted(gates)))
+    return " or ".join(
+        dict.fromkeys(f'{known.gates[i].told.code}: "{known.gates[i].told.words}"' for i in sorted(gates))
+    )
 
 
 def groups(clause: Clause, known: Knowledge) -> Iterator[Claim]:
@@ -163,18 +200,32 @@ def groups(clause: Clause, known: Knowledge) -> Iterator[Claim]:
             holds = known.is_below(each.feature, set(gate.gates))
             found = re.compile(re.escape(clause.text[each.start : each.end])).search(clause.text, each.start)
             if found:
-                yield claim("group", clause, found, _in(each.feature, set(gate.gates), known), _place(each.feature, known), holds=holds)
+                yield claim(
+                    "group",
+                    clause,
+                    found,
+                    _in(each.feature, set(gate.gates), known),
+                    _place(each.feature, known),
+                    holds=holds,
+                )
 
 
 def listed_groups(clause: Clause, known: Knowledge) -> Iterator[Claim]:
     """Check the feature at the head of an item of a list that is about a gate."""
     within = set(clause.sentence.within)
-    if within and clause.features and clause is clause.sentence.clauses[0] and not clause.text[: clause.features[0].start].strip(" \"'“("):
+    if (
+        within
+        and clause.features
+        and clause is clause.sentence.clauses[0]
+        and not clause.text[: clause.features[0].start].strip(" \"'(")
+    ):
         first = clause.features[0]
         found = re.compile(re.escape(clause.text[first.start : first.end])).search(clause.text, first.start)
         if found:
             holds = known.is_below(first.feature, within)
-            yield claim("group", clause, found, _in(first.feature, within, known), _place(first.feature, known), holds=holds)
+            yield claim(
+                "group", clause, found, _in(first.feature, within, known), _place(first.feature, known), holds=holds
+            )
 
 
 def _in(feature: str, gates: set[int], known: Knowledge) -> str:

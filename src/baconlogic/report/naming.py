@@ -25,13 +25,16 @@ _LOOKS = re.compile(r"[A-Za-z]+[A-Za-z\d]*(?:_[A-Za-z\d]+)+")
 _NUMBERED = re.compile(r"([A-Za-z_]{3,}?)_?\d{1,3}")
 _UNUSED = re.compile(
     r"\b(?:not\s+(?:used|considered|included|part\s+of|in\s+the\s+(?:tree|model)|involved)|un(?:used|considered)|ignored|excluded|left\s+out|"
-    r"plays?\s+no\s+(?:role|part)|does\s+not\s+(?:use|include|consider|appear|occur|enter)|(?:isn|aren|wasn)['’]t\s+(?:used|considered|included)|"
+    r"plays?\s+no\s+(?:role|part)|does\s+not\s+(?:use|include|consider|appear|occur|enter)|(?:isn|aren|wasn)'t\s+(?:used|considered|included)|"
     r"has\s+no\s+(?:influence|effect|role)|without)\b",
     re.IGNORECASE,
 )
-_ELSEWHERE = re.compile(r"\b(?:data\s*set|column\s+names?|file|outcome|target|label|class|function|package|called)\b", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    r"\b(?:data\s*set|column\s+names?|file|outcome|target|label|class|function|package|called)\b", re.IGNORECASE
+)
 _SPEAKS_OF_USE = re.compile(
-    r"\b(?:features?|variables?|uses?|combines?|weights?|weighs?|inputs?|influen\w+|important|mandatory|sufficient|required)\b", re.IGNORECASE
+    r"\b(?:features?|variables?|uses?|combines?|weights?|weighs?|inputs?|influen\w+|important|mandatory|sufficient|required)\b",
+    re.IGNORECASE,
 )
 
 
@@ -52,13 +55,20 @@ class Names:
         if word in self.lower or word in COMMON or word in self.other or token in LEVELS:
             return False
         if token in self.columns:
-            return bool(_LOOKS.fullmatch(token) or _NUMBERED.fullmatch(token) or token in self.marked or _SPEAKS_OF_USE.search(text))
+            return bool(
+                _LOOKS.fullmatch(token)
+                or _NUMBERED.fullmatch(token)
+                or token in self.marked
+                or _SPEAKS_OF_USE.search(text)
+            )
         if any(token in name for name in self.own):
             return False  # a part of a longer name
         numbered = _NUMBERED.fullmatch(token)
         if numbered and numbered[1].lower() in self.stems:
             return True
-        return bool(_LOOKS.fullmatch(token)) or (token in self.marked and bool(_LOOKS.fullmatch(token) or _NUMBERED.fullmatch(token)))
+        return bool(_LOOKS.fullmatch(token)) or (
+            token in self.marked and bool(_LOOKS.fullmatch(token) or _NUMBERED.fullmatch(token))
+        )
 
 
 def _other_texts(known: Knowledge) -> Iterator[str]:
@@ -85,4 +95,11 @@ def names(clause: Clause, known: Knowledge, words: Names) -> Iterator[Claim]:
                 yield claim("feature", clause, hit, f"{hit[0]} is used", f"the tree uses {features}{more}", holds=False)
     if unused and unused[0].lower() not in ("without",) and not clause.sentence.row:
         for name in next(iter(candidates(clause, unused.start(), unused.end())), []):
-            yield claim("feature", clause, unused, f"{one_line(name)}: {unused[0]}", f"the tree uses {one_line(name)}", holds=False)
+            yield claim(
+                "feature",
+                clause,
+                unused,
+                f"{one_line(name)}: {unused[0]}",
+                f"the tree uses {one_line(name)}",
+                holds=False,
+            )

@@ -32,7 +32,10 @@ _THAN = re.compile(
     r"\b(?P<sign>more|less|higher|lower|greater|smaller|larger|heavier)\b[^,;.]{0,40}?\bthan\b|\b(?P<out>outweighs|outranks|dominates\s+over)\b",
     re.IGNORECASE,
 )
-_ABOUT_WEIGHT = re.compile(r"\b(?:matters?|weighs?|counts?|influen\w+|important|importance|weights?|decisive|significant|outweighs|outranks|dominates)\b", re.I)
+_ABOUT_WEIGHT = re.compile(
+    r"\b(?:matters?|weighs?|counts?|influen\w+|important|importance|weights?|decisive|significant|outweighs|outranks|dominates)\b",
+    re.I,
+)
 _EQUAL = re.compile(
     r"\b(?:equally\s+(?:important|influential|weighted|heavy)|equal\s+(?:weights?|importance)|(?:the\s+)?same\s+(?:weight|importance)|as\s+important\s+as)\b",
     re.IGNORECASE,
@@ -40,16 +43,18 @@ _EQUAL = re.compile(
 _UP = r"(?P<up>higher|larger|greater|bigger|increas(?:ed|ing)|rising|elevated|high|large)"
 _DOWN = r"(?P<down>lower|smaller|decreas(?:ed|ing)|falling|reduced|low|small)"
 _BEFORE = re.compile(
-    rf"\b(?:{_UP}|{_DOWN})\s+(?:(?:values?|levels?|degrees?|amounts?|numbers?)\s+(?:of|in|for)\s+)?(?:the\s+|its\s+|mean\s+)?[\"'“(]*$"
-    r"|\b(?:(?P<rise>increase|rise|growth)|(?P<fall>decrease|drop|fall|reduction))s?\s+(?:in|of)\s+(?:the\s+)?[\"'“]*$",
+    rf"\b(?:{_UP}|{_DOWN})\s+(?:(?:values?|levels?|degrees?|amounts?|numbers?)\s+(?:of|in|for)\s+)?(?:the\s+|its\s+|mean\s+)?[\"'(]*$"
+    r"|\b(?:(?P<rise>increase|rise|growth)|(?P<fall>decrease|drop|fall|reduction))s?\s+(?:in|of)\s+(?:the\s+)?[\"']*$",
     re.IGNORECASE,
 )
 _AFTER = re.compile(
-    rf"^[\"'”)]*\s+(?:values?\s+)?(?:(?:is|are|being|gets?|becomes?|must\s+be|has\s+to\s+be|needs\s+to\s+be)\s+(?:very\s+|too\s+)?(?:{_UP}|{_DOWN})\b"
+    rf"^[\"')]*\s+(?:values?\s+)?(?:(?:is|are|being|gets?|becomes?|must\s+be|has\s+to\s+be|needs\s+to\s+be)\s+(?:very\s+|too\s+)?(?:{_UP}|{_DOWN})\b"
     r"|(?P<rise>increases|rises|grows)\b(?!\s+the)|(?P<fall>decreases|falls|drops|shrinks)\b(?!\s+the))",
     re.IGNORECASE,
 )
-_ROW = re.compile(r"\bthe\s+(?:(?P<up>higher|larger)|(?P<down>lower|smaller)),?\s+the\s+(?:(?P<more>more)|less)\b", re.IGNORECASE)
+_ROW = re.compile(
+    r"\bthe\s+(?:(?P<up>higher|larger)|(?P<down>lower|smaller)),?\s+the\s+(?:(?P<more>more)|less)\b", re.IGNORECASE
+)
 _TARGET = r"(?:risk|likelihood|probability|chances?|score|truth|odds|support)"
 
 
@@ -59,7 +64,11 @@ class Outcome:
     def __init__(self, yes: Label, no: Label) -> None:
         self.yes = rf"(?:{_stem(yes, 'yes')}|affirmative|positive)"
         other = _stem(no, "no answer")
-        same = isinstance(no, str) and isinstance(yes, str) and (no.lower().startswith("not ") or yes.lower() in no.lower())
+        same = (
+            isinstance(no, str)
+            and isinstance(yes, str)
+            and (no.lower().startswith("not ") or yes.lower() in no.lower())
+        )
         self.no = None if same else other
 
     def effect(self, text: str) -> int:
@@ -73,13 +82,13 @@ class Outcome:
             r"speaks?\s+for|leads?\s+to|signals?|makes?|evidence\s+(?:for|of)|consistent\s+with|predicts?)\s+(?:an?\s+|the\s+)?(?:\w+\s+){0,2}?"
         )
         against = r"\b(?:speaks?|argues?|evidence|counts?)\s+against\b|\brules?\s+out\b|\bless\s+likely\b|\bunlikely\b"
-        raised = rf"\b(?:increas(?:es?|ing)|raises?|boosts?|higher|greater)\s+(?:the\s+|its\s+)?(?:\w+\s+)?{_TARGET}\b|\bmore\s+likely\b|\brisk\s+(?:factor|indicator)s?\b"
+        raised = rf"\b(?:increas(?:es?|ing)|raises?|boosts?|higher|greater)\s+(?:the\s+|its\s+)?(?:\w+\s+)?{_TARGET}\b"
+        raised += r"|\bmore\s+likely\b|\brisk\s+(?:factor|indicator)s?\b"
         lowered = rf"\b(?:decreas(?:es?|ing)|lowers?|reduces?|lower)\s+(?:the\s+|its\s+)?(?:\w+\s+)?{_TARGET}\b"
-        flip = -1 if self.no and re.search(self.no, "") is None else -1
         found = [(toward + self.yes, 1)]
         if self.no:
             found.append((toward + self.no, -1))
-            found += [(rf"(?:{raised})[^.;]{{0,20}}\b{self.no}", flip)]
+            found += [(rf"(?:{raised})[^.;]{{0,20}}\b{self.no}", -1)]
             other = rf"(?![^.;]{{0,20}}\b{self.no})"
         else:
             other = ""
@@ -101,13 +110,15 @@ def ranks(clause: Clause, known: Knowledge) -> Iterator[Claim]:
     for hit in _MOST.finditer(clause.text):
         lists = candidates(clause, hit.start(), hit.end())
         after = runs(clause.text, [each for each in clause.features if each.start >= hit.end()])
-        lists = [lists[-1], *after[:1]] if lists else after[:1]
+        lists = [lists[-1], *after[:1]] if lists else []
         if not lists or _ONE_OF.search(clause.text[: hit.start()]) or is_negated(clause.text, hit.start()):
             continue
         lists = [names for names in lists if names]
         right = any(_is_extreme(names, hit, clause, known) for names in lists)
         name = lists[0][0]
-        yield claim("rank", clause, hit, f"{listed_names(lists[0])}: {hit[0]}", _order_of(name, clause, known), holds=right)
+        yield claim(
+            "rank", clause, hit, f"{listed_names(lists[0])}: {hit[0]}", _order_of(name, clause, known), holds=right
+        )
 
 
 def listed_names(names: list[str]) -> str:
@@ -163,14 +174,17 @@ def comparisons(clause: Clause, known: Knowledge) -> Iterator[Claim]:
         less = hit["sign"] is not None and hit["sign"].lower() in ("less", "lower", "smaller")
         pairs = [(r[one], r[other]) for r in [known.overall, *known.rankings(one)] if one in r and other in r]
         right = one == other or any((a < b) if less else (a > b) for a, b in pairs)
-        true = f"{one_line(one)} weighs {number(round(pairs[0][0], 4))} in the whole, {one_line(other)} {number(round(pairs[0][1], 4))}"
+        one_weighs, other_weighs = (number(round(weight, 4)) for weight in pairs[0])
+        true = f"{one_line(one)} weighs {one_weighs} in the whole, {one_line(other)} {other_weighs}"
         yield claim("rank", clause, hit, f"{one_line(one)} {hit[0]} {one_line(other)}", true, holds=right)
     for hit in _EQUAL.finditer(clause.text):
         names = max(runs(clause.text, clause.features), key=len, default=[])
         if len(names) > 1:
             rankings = [r for r in [known.overall, *known.rankings(names[0])] if all(name in r for name in names)]
             right = any(max(r[n] for n in names) <= EVEN * min(r[n] for n in names) for r in rankings)
-            yield claim("rank", clause, hit, f"{listed_names(names)}: {hit[0]}", _order_of(names[0], clause, known), holds=right)
+            yield claim(
+                "rank", clause, hit, f"{listed_names(names)}: {hit[0]}", _order_of(names[0], clause, known), holds=right
+            )
 
 
 def directions(clause: Clause, known: Knowledge, outcome: Outcome) -> Iterator[Claim]:
@@ -185,7 +199,9 @@ def directions(clause: Clause, known: Knowledge, outcome: Outcome) -> Iterator[C
         return
     for mention in clause.features:
         before, after = _BEFORE.search(text[: mention.start]), _AFTER.match(text[mention.end :])
-        needed = re.search(r"\b(?:must|has\s+to|needs\s+to)\s+be\b|\brequires?\b[^.;]{0,20}$", text[: mention.end + 20], re.IGNORECASE)
+        needed = re.search(
+            r"\b(?:must|has\s+to|needs\s+to)\s+be\b|\brequires?\b[^.;]{0,20}$", text[: mention.end + 20], re.IGNORECASE
+        )
         hit = before or after
         sign = outcome.effect(text) or (1 if needed else 0)
         if hit and sign and not _of_another(clause, mention, hit is after):

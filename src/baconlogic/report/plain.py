@@ -29,6 +29,9 @@ _MARKED = re.compile(
     r"`([^`\n]{1,80})`|\\(?:textit|emph|texttt)\{((?:[^{}\\\n]|\\.){1,80})\}"
     r"|(?<![\w*])\*([^*\n]{1,80})\*(?![\w*])|<(?:code|i|em)>([^<\n]{1,80})</"
 )
+TYPED = str.maketrans(
+    "\u2013\u2212\u2010\u2011\u2018\u2019\u201c\u201d\u00a0", "\u2014---''\"\" "
+)  # as a keyboard has them
 _BREAKS = {"fence": "\n\n", "block": "\n\n", "part": "\n\n", "line": "\n", "item": "\n- ", "rule": "\n"}
 
 
@@ -67,7 +70,7 @@ def plain(text: str) -> Plain:
     kept = [i for i, c in enumerate(characters) if not (tex and c in "{}$")]
     marked = [next(part for part in each.groups() if part is not None) for each in _MARKED.finditer(text)]
     return Plain(
-        "".join(characters[i] for i in kept),
+        "".join(characters[i] for i in kept).translate(TYPED),
         tuple(places[i] for i in kept),
         tuple(dict.fromkeys(_unescaped(each) for each in marked)),
         len(text),

@@ -30,11 +30,14 @@ _PATTERNS = {
         r"determines?)|single-?handedly)\b",
         re.IGNORECASE,
     ),
-    "optional": re.compile(r"\b(?:optional|dispensable|(?:can|may)\s+be\s+(?:left\s+out|ignored|omitted))\b", re.IGNORECASE),
+    "optional": re.compile(
+        r"\b(?:optional|dispensable|(?:can|may)\s+be\s+(?:left\s+out|ignored|omitted))\b", re.IGNORECASE
+    ),
 }
 _REQUIRES = re.compile(r"\b(?:requires?|demands?|cannot\s+do\s+without|insists?\s+on)\b", re.IGNORECASE)
 _LOCAL = re.compile(
-    r"\b(?:within|in|inside|for|of|among)\s+(?:\w+\s+){0,3}(?:group|branch|path|part|gate|step|subtree|node)\b|\bwithin\b", re.IGNORECASE
+    r"\b(?:within|in|inside|for|of|among)\s+(?:\w+\s+){0,3}(?:group|branch|path|part|gate|step|subtree|node)\b|\bwithin\b",
+    re.IGNORECASE,
 )
 _CHOICE = re.compile(r"\b(?:or|either|any|one\s+of|some\s+of|most\s+of)\b", re.IGNORECASE)
 
@@ -83,12 +86,17 @@ def _about(
 
 
 def _holds(name: str, role: str, clause: Clause, known: Knowledge, *, said: bool) -> bool:
-    """Whether a feature has a role: for the decision by the bounds, by its place, or within its group when that is said."""
+    """Whether a feature has a role: by the bounds, by its place, or within its group when that is said."""
     if name not in known.decisive:
         return True
     necessary, sufficient = known.decisive[name]
     own = {each.own for each in known.leaves[name]}
-    local = _LOCAL.search(clause.text) is not None or bool(clause.gates) or bool(clause.sentence.within) or clause.sentence.row
+    local = (
+        _LOCAL.search(clause.text) is not None
+        or bool(clause.gates)
+        or bool(clause.sentence.within)
+        or clause.sentence.row
+    )
     placed = known.certain(name) | (own if local else set())
     if role == "optional":
         return (not necessary or "optional" in own) if said else necessary or bool(own - {"optional"})

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from baconlogic.report.plain import TYPED
 from baconlogic.report.words import CARRIES, CLAUSE, CODE, COMMON, LEVEL_NAME, ROOT
 
 if TYPE_CHECKING:
@@ -14,10 +16,10 @@ if TYPE_CHECKING:
     from baconlogic.report.knowledge import Knowledge
     from baconlogic.report.plain import Plain
 
-_ITEM = re.compile(r"\s*(?:[-•–]|\(?\d+[.)]|[a-z]\))\s+")
+_ITEM = re.compile(r"\s*(?:[-•—]|\(?\d+[.)]|[a-z]\))\s+")
 _CELLS = re.compile(r"\S {2,}\S|\t|\|")
 _END = re.compile(
-    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)(?<!\bcf)(?<!\bno)(?<!\betc)(?<!\bapprox)(?<!\bincl)[.!?][\"'”’)\]]*(?=\s|$)"
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)(?<!\bcf)(?<!\bno)(?<!\betc)(?<!\bapprox)(?<!\bincl)[.!?][\"')\]]*(?=\s|$)"
 )
 _SINGLE = frozenset("ACD")  # codes that are also words or letters
 
@@ -125,7 +127,7 @@ def _split(text: str, block: _Block) -> list[Sentence]:
         return [Sentence(whole, block.start, row=True)]
     ends = [found.end() for found in _END.finditer(whole)]
     cuts = [0, *ends, len(whole)]
-    parts = [(a, whole[a:b]) for a, b in zip(cuts, cuts[1:], strict=False) if whole[a:b].strip()]
+    parts = [(a, whole[a:b]) for a, b in pairwise(cuts) if whole[a:b].strip()]
     heading = len(parts) == 1 and not block.item and (not ends or whole.rstrip().endswith(":"))
     return [
         Sentence(part.strip(), block.start + a + len(part) - len(part.lstrip()), item=block.item, heading=heading)
@@ -133,12 +135,18 @@ def _split(text: str, block: _Block) -> list[Sentence]:
     ]
 
 
-def _fill(sentence: Sentence, names: list[tuple[re.Pattern[str], str]], known: Knowledge, carried: tuple[str, ...]) -> None:
+def _fill(
+    sentence: Sentence, names: list[tuple[re.Pattern[str], str]], known: Knowledge, carried: tuple[str, ...]
+) -> None:
     features = _features(sentence.text, names)
     gates = _gates(sentence.text, known, features)
-    cuts = [0, *(f.start() for f in CLAUSE.finditer(sentence.text) if not sentence.row and _outside(sentence.text, f.start())), len(sentence.text)]
+    cuts = [
+        0,
+        *(f.start() for f in CLAUSE.finditer(sentence.text) if not sentence.row and _outside(sentence.text, f.start())),
+        len(sentence.text),
+    ]
     subject = carried
-    for a, b in zip(cuts, cuts[1:], strict=False):
+    for a, b in pairwise(cuts):
         text = sentence.text[a:b]
         clause = Clause(text, sentence.start + a, sentence)
         clause.features = [_moved(each, a) for each in features if a <= each.start < b]
@@ -184,8 +192,10 @@ def _patterns(known: Knowledge, text: Plain) -> list[tuple[re.Pattern[str], str]
         for form, features in spoken.items()
         if len(features) == 1 and form not in {name.lower() for name in names} and form not in taken and _is_clear(form)
     ]
-    patterns = [(re.compile(rf"(?<![\w]){re.escape(name)}(?![\w])"), name) for name, _ in exact]
-    patterns += [(re.compile(rf"(?<![\w]){form}(?![\w])".replace(" ", r"[\s_-]+"), re.IGNORECASE), f) for form, f in said]
+    patterns = [(re.compile(rf"(?<![\w]){re.escape(name.translate(TYPED))}(?![\w])"), name) for name, _ in exact]
+    patterns += [
+        (re.compile(rf"(?<![\w]){form}(?![\w])".replace(" ", r"[\s_-]+"), re.IGNORECASE), f) for form, f in said
+    ]
     return sorted(patterns, key=lambda each: -len(each[0].pattern))
 
 
@@ -215,9 +225,15 @@ def _gates(text: str, known: Knowledge, features: list[Mention]) -> list[Mention
             found.append(Mention(start, end, gates=frozenset(gates)))
 
     for group in known.groups:
-        calls = [group.name] if len(group.name) > 3 and _is_clear(group.name) else [f"group {group.number}"] if group.number else []
+        calls = (
+            [group.name]
+            if len(group.name) > 3 and _is_clear(group.name)
+            else [f"group {group.number}"]
+            if group.number
+            else []
+        )
         for call in calls:
-            for hit in re.finditer(rf"(?<!\w){re.escape(call)}(?!\w)", text, re.IGNORECASE):
+            for hit in re.finditer(rf"(?<!\w){re.escape(call.translate(TYPED))}(?!\w)", text, re.IGNORECASE):
                 add(*hit.span(), {group.position})
     for hit in codes_in(text):
         add(*hit.span(), {i for i, gate in known.gates.items() if hit[0] in gate.codes})
@@ -235,8 +251,12 @@ def codes_in(text: str) -> list[re.Match[str]]:
     for hit in CODE.finditer(text):
         before, after = text[: hit.start()], text[hit.end() :]
         if hit[0] in _SINGLE:
-            told = re.search(r"(?:operator|aggregator|gate|code)s?\s*(?:is|of|:|=)?\s*[\"'“]?$", before, re.IGNORECASE)
-            bracket = before.endswith("(") and (after[:1] in ("", ",", ")")) and re.search(r"junction|neutrality|of:?.*$", before, re.IGNORECASE)
+            told = re.search(r"(?:operator|aggregator|gate|code)s?\s*(?:is|of|:|=)?\s*[\"']?$", before, re.IGNORECASE)
+            bracket = (
+                before.endswith("(")
+                and (after[:1] in ("", ",", ")"))
+                and re.search(r"junction|neutrality|of:?.*$", before, re.IGNORECASE)
+            )
             if not told and not bracket:
                 continue
         found.append(hit)

@@ -9,11 +9,13 @@ from baconlogic.gcd import LEVELS
 CODE = re.compile(
     r"(?<![\w+-])(?:"
     + "|".join(re.escape(code) for code in sorted(LEVELS, key=len, reverse=True))
-    + r")(?![\w+])(?![-−–]\w)"
+    + r")(?![\w+])(?![-—]\w)"
 )
 LEVEL_NAMES = {level.name.replace("-", " "): level for level in LEVELS.values()}
 LEVEL_NAME = re.compile(
-    r"\b(?:" + "|".join(re.escape(level.name).replace(r"\-", "[- ]").replace(r"\ ", r"\s+") for level in LEVELS.values()) + r")\b",
+    r"\b(?:"
+    + "|".join(re.escape(level.name).replace(r"\-", "[- ]").replace(r"\ ", r"\s+") for level in LEVELS.values())
+    + r")\b",
     re.IGNORECASE,
 )
 FAMILY_WORDS = {
@@ -29,7 +31,7 @@ SHARE = rf"(?P<number>{NUMBER})\s*(?P<percent>%|percent\b|per\s+cent\b)?"
 ABOUT = r"(?:about|roughly|approximately|around|nearly|circa|some|~|≈)\s*"
 NOT = re.compile(
     r"\b(?:not|never|no|neither|nor|n't|cannot|without|unlike|rather\s+than|instead\s+of|far\s+from|hardly|nothing|"
-    r"none|would|were|if\s+it|unless)\b|n['’]t\b",
+    r"none|would|were|if\s+it|unless)\b|n't\b",
     re.IGNORECASE,
 )
 CLAUSE = re.compile(
@@ -41,7 +43,7 @@ CARRIES = re.compile(
     re.IGNORECASE,
 )
 ROOT = re.compile(
-    r"\b(?:root|top[- ]level|top\s+of\s+the\s+tree|topmost|overall\s+(?:operator|gate|aggregator)|final\s+(?:operator|gate|aggregator)|"
+    r"\b(?:root|top[- ]level|top\s+of\s+the\s+tree|topmost|(?:overall|final)\s+(?:operator|gate|aggregator)|"
     r"outermost)\b",
     re.IGNORECASE,
 )
@@ -56,18 +58,25 @@ WHOLE = re.compile(
 TOGETHER = re.compile(r"\b(?:together|combined|jointly|in\s+total|sum|summed|remaining|others?|rest)\b", re.IGNORECASE)
 # Words of this module and of every report: as a name of a column they would be found everywhere.
 COMMON = frozenset(
-    """a an the i is it its in on at of or and not no yes all any some most more less than to for by as if be are was has
-    have this that with from true false half missing other others none given exact high low large small higher lower
-    larger smaller above below between weight weights share shares mean means group groups feature features tree model
-    decision gate gates node root operator code level levels truth threshold value values mandatory sufficient optional
-    desired neutral required necessary enough must nice one two three four five six seven eight nine ten number name
-    class label outcome overall whole part when where which what increase decrease strong weak size shape score risk
-    rank role about roughly alone both each every only same equal equally also input inputs data case cases"""
-    .split()
+    re.findall(
+        r"\w+",
+        """
+        a an the i is it its in on at of or and not no yes all any some most more less than to for by as if be are
+        was has have this that with from true false half missing other others none given exact high low large small
+        higher lower larger smaller above below between weight weights share shares mean means group groups feature
+        features tree model decision gate gates node root operator code level levels truth threshold value values
+        mandatory sufficient optional desired neutral required necessary enough must nice one two three four five
+        six seven eight nine ten number name class label outcome overall whole part when where which what increase
+        decrease strong weak size shape score risk rank role about roughly alone both each every only same equal
+        equally also input inputs data case cases
+        """,
+    )
 )
 COUNTS = {
     word: i
     for i, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split()
+        re.findall(
+            r"\w+", "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+        )
     )
 }
