@@ -29,13 +29,18 @@ _WEIGHTS = (
         r"(?:(?P<percent>%|percent\b|per\s+cent\b)|of\s+the\s+(?:total\s+)?weight)(?!\s*true)",
         re.IGNORECASE,
     ),
+    re.compile(
+        rf"\bwith\s+{_ONLY}(?P<number>{NUMBER})\s*(?P<percent>%|percent\b|per\s+cent\b)?\s*of\s+the\s+(?:total\s+)?"
+        r"(?:weight|importance)",
+        re.IGNORECASE,
+    ),
     re.compile(rf"[\[(]\s*{_ONLY}(?P<number>{NUMBER})\s*(?P<percent>%)\s*(?=[\],)])"),
 )
 _GIVEN_TO = re.compile(
     r"\s*(?:\)\s*)?(?:is\s+)?(?:given\s+|assigned\s+)?(?:to|for|on)\s+(?:the\s+)?(?:feature\s+)?[\"']?$"
 )
 _DECIDES = re.compile(
-    rf"(?:\b(?:decision\s+)?(?:threshold|cut-?off)(?:\s+value)?\s*(?:of|is|at|=|:)?\s*|\badd\s+up\s+to\s+more\s+than\s+|\bturns\s+at\s+(?:a\s+truth\s+of\s+)?|"
+    rf"(?:\b(?:decision\s+)?(?:threshold|cut-?off)(?:\s+value)?\s*(?:for\s+(?:an?\s+)?\w+\s+)?(?:of|is|at|=|:)?\s*|\badd\s+up\s+to\s+more\s+than\s+|\bturns\s+at\s+(?:a\s+truth\s+of\s+)?|"
     rf"\bit\s+is\s+more\s+than\s+){_ONLY}{SHARE}",
     re.IGNORECASE,
 )

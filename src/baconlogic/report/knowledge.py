@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.criteria import Given, Numeric, Ramp, Sigmoid
+from baconlogic.criteria import Given, Numeric, Ramp, Sigmoid, Table
 from baconlogic.explain.cases import categories, constant, unnamed
 from baconlogic.explain.groups import Group, told
 from baconlogic.explain.phrases import Statement, spans_of
@@ -94,6 +95,19 @@ class Knowledge:
     def groups(self) -> list[Group]:
         """The steps in which `describe` tells the tree."""
         return told(self.tree)[1]
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The words of all names: of features, groups, units, categories and answers."""
+        asked = self.asked
+        texts = [*self.features, str(asked.yes), str(asked.no), *map(str, asked.classes)]
+        for node, _ in self.order:
+            texts.append(node.name)
+            if isinstance(node, Leaf) and isinstance(node.criterion, Numeric):
+                texts.append(node.criterion.unit)
+            if isinstance(node, Leaf) and isinstance(node.criterion, Table):
+                texts += [str(category) for category, _ in node.criterion.truths]
+        return {word.lower() for text in texts for word in re.findall(r"\w+[+-]?", text)}
 
     @cached_property
     def overall(self) -> dict[str, float]:
@@ -208,6 +222,8 @@ class Knowledge:
         It is necessary when some value of it keeps the highest truth, all else free, at or below the threshold; it is
         sufficient when some value keeps the lowest truth above it.
         """
+        if any(len({each.leaf.criterion.categorical for each in leaves}) > 1 for leaves in self.leaves.values()):
+            return {}  # a column read as a number and as a category: the bounds may be wider than the truth
         tried = {feature: self._tried([each.leaf for each in self.leaves[feature]]) for feature in self.features}
         rows = sum(len(values) for values in tried.values())
         table: dict[str, Any] = {}
@@ -218,10 +234,7 @@ class Knowledge:
             column[start : start + len(values)] = values
             table[feature] = column
             start += len(values)
-        try:
-            low, high = self.tree.bounds(table)
-        except (ValueError, TypeError):  # one column read as a number and as a category
-            return {}
+        low, high = self.tree.bounds(table)
         found, start = {}, 0
         for feature, values in tried.items():
             here = slice(start, start + len(values))

@@ -25,8 +25,8 @@ _NAME_THEN_CODE = re.compile(
     re.IGNORECASE,
 )
 _STRANGE = re.compile(
-    r"\b(?:operator|aggregator|gate|code)\s*(?:is\s+|:\s*|=\s*)?[\"']?(?P<a>[A-Z]{1,4}(?:[+-](?!\w))?)(?![\w+-])"
-    r"|(?<![\w-])(?P<b>[A-Z]{2,4}(?:[+-](?!\w))?)(?=\s*[(—:-]+\s*[A-Za-z -]{0,30}(?:con|dis)junction)"
+    r"\b(?i:operator|aggregator|gate|code)\s*(?:is\s+|:\s*|=\s*)?[\"']?(?P<a>[A-Z]{1,4}(?:[+-](?!\w))?)(?![\w+-])"
+    r"|(?<![\w-])(?P<b>[A-Z]{2,4}(?:[+-](?!\w))?)(?=\s*[(—:-]+\s*[A-Za-z -]{0,30}(?i:con|dis)junction)"
 )
 _NOT_CODES = {"LSP", "GCD", "BACON", "AND", "OR", "NOT", "THE", "JSON", "AI"}
 _IN = re.compile(
@@ -57,7 +57,8 @@ _SIDE = re.compile(r"\b(?P<con>conjuncti(?:on|ve))\b|\b(?P<dis>disjuncti(?:on|ve
 def codes(clause: Clause, known: Knowledge) -> Iterator[Claim]:
     """Check codes: known at all, with the right name, in the tree, and at the root when said so."""
     text = clause.text
-    for hit in (*_CODE_THEN_NAME.finditer(text), *_NAME_THEN_CODE.finditer(text)):
+    pairs = [*_CODE_THEN_NAME.finditer(text), *_NAME_THEN_CODE.finditer(text)]
+    for hit in pairs:
         level = LEVELS.get(hit["code"])
         between = hit[0].removeprefix(hit["code"])
         if level and (len(level.code) > 1 or re.match(r"\s*[—:(=-]", between) or hit[0].endswith(hit["code"])):
@@ -67,18 +68,19 @@ def codes(clause: Clause, known: Knowledge) -> Iterator[Claim]:
             )
     for hit in _STRANGE.finditer(text):
         code = hit["a"] or hit["b"]
-        known_names = {*known.features, *(node.name for node, _ in known.order)}
-        if code not in LEVELS and code not in _NOT_CODES and code not in known_names:
+        if code not in LEVELS and code not in _NOT_CODES and code.lower() not in known.words:
             yield claim("code", clause, hit, f"operator {code}", f"there is no code {code}", holds=False)
     if is_unreal(text) or re.search(r"e\.g\.|\bnot\b", text):
         return
     there = {code for gate in known.gates.values() for code in gate.codes}
     for hit in codes_in(text):
-        if not any(each.start <= hit.start() < each.end for each in clause.features):
+        if hit[0].lower() not in known.words:
             yield claim(
                 "code", clause, hit, f"operator {hit[0]}", f"the tree has {_listed(there)}", holds=hit[0] in there
             )
     for hit in LEVEL_NAME.finditer(text):
+        if any(pair.start() <= hit.start() < pair.end() for pair in pairs):
+            continue  # said with its code
         code = LEVEL_NAMES[_spaced(hit[0])].code
         yield claim("code", clause, hit, hit[0], f"the tree has {_levels(there)}", holds=code in there)
     yield from _root(clause, known)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from baconlogic.criteria import Numeric, Table
 from baconlogic.gcd import LEVELS
-from baconlogic.nodes import Leaf
 from baconlogic.report.claims import candidates, claim
 from baconlogic.report.words import COMMON
 from baconlogic.wording import one_line
@@ -47,7 +45,7 @@ class Names:
         self.own = set(known.features)
         self.lower = {name.lower() for name in known.features}
         self.stems = {stem[1].lower() for name in known.features if (stem := _NUMBERED.fullmatch(name))}
-        self.other = {word.lower() for text in _other_texts(known) for word in _TOKEN.findall(text)}
+        self.other = known.words
 
     def is_strange(self, token: str, text: str) -> bool:
         """Whether a word is a column that the tree does not use."""
@@ -69,19 +67,6 @@ class Names:
         return bool(_LOOKS.fullmatch(token)) or (
             token in self.marked and bool(_LOOKS.fullmatch(token) or _NUMBERED.fullmatch(token))
         )
-
-
-def _other_texts(known: Knowledge) -> Iterator[str]:
-    """Yield what else has a name in a tree: answers, groups, units, categories."""
-    yield from (str(known.asked.yes), str(known.asked.no), *(str(each) for each in known.asked.classes))
-    for node, _ in known.order:
-        yield node.name
-        if isinstance(node, Leaf):
-            yield node.feature
-            if isinstance(node.criterion, Numeric):
-                yield node.criterion.unit
-            if isinstance(node.criterion, Table):
-                yield from (str(category) for category, _ in node.criterion.truths)
 
 
 def names(clause: Clause, known: Knowledge, words: Names) -> Iterator[Claim]:

@@ -55,6 +55,8 @@ _AFTER = re.compile(
 _ROW = re.compile(
     r"\bthe\s+(?:(?P<up>higher|larger)|(?P<down>lower|smaller)),?\s+the\s+(?:(?P<more>more)|less)\b", re.IGNORECASE
 )
+_REQUIRED = re.compile(r"\brequires?\b[^.;]{0,30}$", re.IGNORECASE)
+_MUST_BE = re.compile(r"[\"')\s]*(?:values?\s+)?(?:must|has\s+to|needs\s+to)\s+be\b", re.IGNORECASE)
 _TARGET = r"(?:risk|likelihood|probability|chances?|score|truth|odds|support)"
 
 
@@ -199,9 +201,7 @@ def directions(clause: Clause, known: Knowledge, outcome: Outcome) -> Iterator[C
         return
     for mention in clause.features:
         before, after = _BEFORE.search(text[: mention.start]), _AFTER.match(text[mention.end :])
-        needed = re.search(
-            r"\b(?:must|has\s+to|needs\s+to)\s+be\b|\brequires?\b[^.;]{0,20}$", text[: mention.end + 20], re.IGNORECASE
-        )
+        needed = _REQUIRED.search(text[: mention.start]) or _MUST_BE.match(text[mention.end :])
         hit = before or after
         sign = outcome.effect(text) or (1 if needed else 0)
         if hit and sign and not _of_another(clause, mention, hit is after):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from baconlogic.report.plain import TYPED
 from baconlogic.report.words import CARRIES, CLAUSE, CODE, COMMON, LEVEL_NAME, ROOT
+from baconlogic.wording import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +81,7 @@ class _Block:
 
 def read(text: Plain, known: Knowledge) -> list[Sentence]:
     """Cut a text into sentences and find what they are about."""
-    names = _patterns(known, text)
+    names, hidden = _patterns(known, text), _hidden(known, text)
     found: list[Sentence] = []
     within: frozenset[int] = frozenset()
     for block in _blocks(text.text):
@@ -87,6 +89,9 @@ def read(text: Plain, known: Knowledge) -> list[Sentence]:
         for first, sentence in enumerate(_split(text.text, block)):
             last = found[-1] if found and first else None
             _fill(sentence, names, known, head if block.item else _carried(last))
+            for clause in sentence.clauses:
+                if hidden and hidden.search(clause.text):
+                    clause.features, clause.gates, clause.subject = [], [], ()
             if not first:
                 head = tuple(sentence.clauses[0].named[:1])
             codes = {gates for clause in sentence.clauses for gates in (each.gates for each in clause.gates)}
@@ -186,17 +191,27 @@ def _patterns(known: Knowledge, text: Plain) -> list[tuple[re.Pattern[str], str]
     for feature in known.features:
         for form in _forms(feature):
             spoken.setdefault(form.lower(), set()).add(feature)
-    exact = [(name, name) for name in names if _is_clear(name) or name in text.marked]
-    said = [
-        (form, next(iter(features)))
-        for form, features in spoken.items()
-        if len(features) == 1 and form not in {name.lower() for name in names} and form not in taken and _is_clear(form)
-    ]
-    patterns = [(re.compile(rf"(?<![\w]){re.escape(name.translate(TYPED))}(?![\w])"), name) for name, _ in exact]
-    patterns += [
-        (re.compile(rf"(?<![\w]){form}(?![\w])".replace(" ", r"[\s_-]+"), re.IGNORECASE), f) for form, f in said
-    ]
+    lower = Counter(name.lower() for name in names)
+    patterns = []
+    for name in names:
+        if _is_clear(name) or name in text.marked:
+            anyhow = len(name) > 3 and lower[name.lower()] == 1 and name not in text.marked
+            written = re.escape(one_line(name).translate(TYPED))
+            patterns.append((re.compile(rf"(?<!\w){written}(?!\w)", re.IGNORECASE if anyhow else 0), name))
+    for form, features in spoken.items():
+        if len(features) == 1 and form not in lower and form not in taken and _is_clear(form):
+            said = form.replace(" ", r"[\s_-]+")
+            patterns.append((re.compile(rf"(?<!\w){said}(?!\w)", re.IGNORECASE), next(iter(features))))
     return sorted(patterns, key=lambda each: -len(each[0].pattern))
+
+
+def _hidden(known: Knowledge, text: Plain) -> re.Pattern[str] | None:
+    """Return what finds names that are words like any other: who is meant near them is not clear."""
+    names = {*known.features, *(node.name for node, _ in known.order if node.name)}
+    unclear = [
+        re.escape(one_line(name).translate(TYPED)) for name in names if not _is_clear(name) and name not in text.marked
+    ]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(unclear)})(?!\w)") if unclear else None
 
 
 def _is_clear(name: str) -> bool:
@@ -233,7 +248,7 @@ def _gates(text: str, known: Knowledge, features: list[Mention]) -> list[Mention
             else []
         )
         for call in calls:
-            for hit in re.finditer(rf"(?<!\w){re.escape(call.translate(TYPED))}(?!\w)", text, re.IGNORECASE):
+            for hit in re.finditer(rf"(?<!\w){re.escape(one_line(call).translate(TYPED))}(?!\w)", text, re.IGNORECASE):
                 add(*hit.span(), {group.position})
     for hit in codes_in(text):
         add(*hit.span(), {i for i, gate in known.gates.items() if hit[0] in gate.codes})

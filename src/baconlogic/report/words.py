@@ -38,7 +38,7 @@ CLAUSE = re.compile(
     r";|,?\s\b(?:but|although|though|while|whereas|however|unlike|except|because|since|so\s+that|yet)\b|,\s(?=which\b)"
 )
 CARRIES = re.compile(
-    r"\W*(?:and\s+)?(?:it|its|it's|this\s+(?:feature|variable|input|measurement|indicator)|this\s+is|which|is|has|weighs|carries|counts|must|with|"
+    r"\W*(?:and\s+)?(?:it|its|it's|this\s+(?:feature|variable|input|measurement|indicator)|this\s+is|which|not|is|has|weighs|carries|counts|must|with|"
     r"most|least|lower|higher|the\s+(?:most|least|highest|lowest|heaviest)|weight|significant|slightly|a)\b",
     re.IGNORECASE,
 )
