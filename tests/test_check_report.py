@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from random_cases import random_case
 from strategies import trees
 
-from baconlogic import Gate, Tree
+from baconlogic import Gate, Leaf, Tree
 from baconlogic.decision import Decision, Feature, Link
 from baconlogic.explain.describing import describe
 from baconlogic.report import check_report
@@ -237,21 +237,243 @@ def test_a_true_or_unclear_statement_is_not_flagged(text):
     assert found.passed, str(found)
 
 
+CREDIT = Tree.parse(
+    'SC+(income[0 at 20000, 1 at 60000, unit "EUR"]: 0.5, history = HD-(years_employed[half at 4, slope 1]: 0.7, '
+    "savings[0 at 1000, 1 at 20000]: 0.3): 0.3, debt_ratio[1 at 0.2, 0 at 0.6]: 0.2)"
+)
+AGAINST_CREDIT = [
+    ("At the top, a hard conjunction (HC) ties everything together.", "code"),
+    ("Income, with 40% of the weight, dominates the decision.", "weight"),
+    ("Years employed contributes 30% within the history group.", "weight"),
+    ("The debt ratio is the single most important factor in the model.", "rank"),
+    ("A higher debt ratio increases the likelihood of approval.", "direction"),
+    ("Applicants with large savings are less likely to be approved.", "direction"),
+    ("Income is fully true above 50,000 EUR.", "threshold"),
+    ("The history group follows a must have all logic.", "words"),
+    ("Savings alone are sufficient for approval.", "role"),
+    ("The model looks at five variables.", "count"),
+    ("Within history, savings weighs more than years_employed.", "rank"),
+    ("The applicant's `marital_status` is also combined here.", "feature"),
+    ("The root is SC+ (medium soft conjunction).", "code"),
+    ("The history group (HD-) contains income and savings.", "group"),
+    ("Savings (weight 0.7) can replace employment.", "weight"),
+    ("The threshold for approval is 0.6.", "threshold"),
+    ("Income is optional.", "role"),
+    ("Income must be low for approval.", "direction"),
+    ("Debt ratio is ignored by the model.", "feature"),
+    ("The least influential feature overall is income.", "rank"),
+    ("debt_ratio speaks for approval when it is above 0.4.", "threshold"),
+    ("The SC+ operator is enough to have any of its inputs.", "words"),
+    ("years_employed is half true at 6.", "threshold"),
+    ("Income and debt_ratio carry equal weight.", "rank"),
+    ("Savings is mandatory for approval.", "role"),
+]
+TRUE_OF_CREDIT = [
+    "At the top, a high soft conjunction (SC+) asks that most of the conditions hold.",
+    "Income carries half of the weight.",
+    "Income, with 50% of the weight, dominates the decision.",
+    "Years employed contributes 70% within the history group.",
+    "The single most important factor in the model is income.",
+    "A higher debt ratio lowers the likelihood of approval.",
+    "Applicants with large savings are more likely to be approved.",
+    "Income counts as fully satisfied above 60,000 EUR and not at all below 20,000 EUR.",
+    "Savings can make up for a short time in employment, because either is enough within the history group.",
+    "The model looks at four variables.",
+    "No single feature decides alone.",
+    "Savings is helpful but not mandatory.",
+    "A strong income can partly compensate for a high debt ratio.",
+    "Think of it as a committee: income has the loudest voice.",
+    'The root is SC+ (high soft conjunction), a "nice to have most" operator.',
+    "Years employed is the most influential input of the history group, savings the least.",
+    "About 30% of the decision rests on history.",
+    "The debt ratio weighs 0.2, less than income.",
+    "It would be wrong to call savings mandatory.",
+    "An income of 45,000 EUR is above the half-way point of 40,000 EUR.",
+    "The lower the debt ratio, the more it speaks for approval.",
+    "Other columns, such as marital_status, are not used.",
+    "History is a group of two features: years_employed and savings.",
+    "Low savings do not rule out approval.",
+    "1. **Income** (50%): the heaviest input.\n2. **History** (30%): either long employment or savings.\n"
+    "3. **Debt ratio** (20%): the lower the better.",
+    "The andness of the root is 10/14, about 0.71.",
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), AGAINST_CREDIT)
+def test_a_statement_against_a_credit_tree_is_caught(text, kind):
+    assert kind in kinds(text, CREDIT, label="approved")
+
+
+@pytest.mark.parametrize("text", TRUE_OF_CREDIT)
+def test_a_true_or_unclear_statement_about_a_credit_tree_is_not_flagged(text):
+    found = check_report(text, CREDIT, label="approved")
+    assert found.passed, str(found)
+
+
+HEART = Tree.parse(
+    'HC-("cardiac strain" = HD(max_heart_rate[1 at 120, 0 at 160, unit "bpm"]: 0.35, '
+    'st_depression[0 at 0.5, 1 at 2.5]: 0.65): 0.45, chest_pain[1 if "asymptomatic", '
+    '0.3 if "atypical", other 0]: 0.35, A(cholesterol[half at 240, slope 0.02, unit "mg/dl"]: 0.5, not exercise_tolerance: 0.5): 0.2)'
+)
+HEART_REPORT = """# Report on the heart-disease tree
+
+## Overview
+The tree decides whether a patient is likely to have heart disease. It brings together five measurements in
+three strands: cardiac strain, chest pain, and a balance of cholesterol and exercise tolerance. All three
+strands must be at least partly satisfied; a complete failure of one cannot be made up for by the other two.
+
+## Decision Logic Walkthrough
+**Root: HC- (Low Hard Conjunction — "must have all").** The root combines three inputs. Cardiac strain carries
+  the greatest weight (45%), chest pain follows with 35%, and the third strand has only 20%.
+
+* **Cardiac strain** uses HD (medium hard disjunction, "enough to have any"). Either a low maximum heart rate
+  or a pronounced ST depression is enough.
+  * `st_depression` (weight 0.65) is the more important of the two. It begins to count at 0.5 and is fully
+    true from 2.5 on.
+  * `max_heart_rate` (weight 0.35): the lower, the more it speaks for disease. Above 160 bpm it contributes
+    nothing; below 120 bpm it is fully true.
+* **Chest pain** is a direct input of the root, so it is mandatory: without it the truth cannot exceed one
+  half.
+* The last strand is a plain average (A, logic neutrality): `cholesterol` and `exercise_tolerance` count
+  equally (0.5 each).
+  * Cholesterol is half true at 240 mg/dl.
+  * Good exercise tolerance speaks against disease.
+
+## Interpretation
+The logic resembles what a cardiologist would do. No single finding is sufficient by itself. A patient with
+typical ischaemia on the ECG would not be called ill unless chest pain fits as well. Neither cholesterol nor
+heart rate is mandatory. Age and sex are not used. The decision turns at a truth of 0.5.
+
+| Feature | Weight | Role |
+|---|---|---|
+| chest_pain | 0.35 | mandatory |
+| st_depression | 0.65 | sufficient within its group |
+| max_heart_rate | 0.35 | sufficient within its group |
+| cholesterol | 0.5 | neutral |
+| exercise_tolerance | 0.5 | neutral |
+"""
+AGAINST_HEART = [
+    ("Chest pain is only a supporting, optional input.", "role"),
+    ("Cholesterol is required for a positive result.", "role"),
+    ("Cardiac strain carries 35% of the weight and chest pain 45%.", "weight"),
+    ("Cholesterol is half true at 200 mg/dl.", "threshold"),
+    ("The cardiac strain group averages cholesterol and st_depression.", "group"),
+    ("ST depression alone is enough to diagnose disease.", "role"),
+    ("The root operator is HC (medium hard conjunction).", "code"),
+    ("The tree relies on seven features.", "count"),
+    ("Within the cardiac strain group max_heart_rate has the largest weight.", "rank"),
+    ("The feature resting_ecg is also taken into account.", "feature"),
+    ("The HD gate must have all of its inputs satisfied.", "words"),
+    ("Cholesterol outweighs chest pain.", "rank"),
+    ("Chest pain does not matter: it is not used.", "feature"),
+    ("Disease is predicted when max_heart_rate is above 140.", "threshold"),
+    ("Age is the most important feature.", "feature"),
+    ("st_depression (65%) and max_heart_rate (45%) make up cardiac strain.", "weight"),
+    ("The cut-off is 60%.", "threshold"),
+]
+
+
+def test_a_whole_report_that_is_right_passes():
+    found = check_report(HEART_REPORT, HEART, label="disease", known=["age", "sex"])
+    assert found.passed, str(found)
+    assert found.checked >= 20
+
+
+@pytest.mark.parametrize(("text", "kind"), AGAINST_HEART)
+def test_a_statement_against_a_heart_tree_is_caught_within_a_report(text, kind):
+    found = check_report(f"{HEART_REPORT}\n{text}\n", HEART, label="disease", known=["age", "sex"])
+    assert {row.kind for row in found.rows} == {kind}, str(found)
+
+
+def test_a_finding_says_where_it_stands_in_the_text_as_given():
+    text = "# Report\n\nThe **weight** of `area1` is *small*: `area1` has a weight of **0.31**.\n"
+    (row,) = check_report(text, PAPER).rows
+    assert text[slice(*row.where)].replace("*", "") == "weight of 0.31"
+    assert (row.kind, row.said, row.true) == ("weight", "area1 weighs 0.31", "area1 weighs 0.11 in its gate")
+
+
+def test_features_never_mentioned_are_a_remark_and_no_error():
+    found = check_report("concave_points3 is mandatory. perimeter3 weighs 0.51 in its group.", PAPER)
+    assert found.passed
+    assert found.remarks == ("never mentioned, though the tree uses them: concavity1, area1 and radius2",)
+    assert "Remark: never mentioned" in str(found)
+
+
+def test_sentences_that_say_nothing_of_the_tree_are_counted_as_not_checked():
+    found = check_report("The sun is shining. perimeter3 weighs 0.51. Birds sing.", PAPER)
+    assert (found.checked, found.sentences, found.unchecked) == (1, 3, 2)
+
+
+def test_a_weight_is_right_within_what_is_printed():
+    tree = Tree.parse("C(income: 0.3349, savings: 0.6651)")
+    for right in ("0.3", "0.33", "0.335", "33%", "33.5%", "33.49%", "about 30%"):
+        assert kinds(f"income has a weight of {right}.", tree) == [], right
+    for wrong in ("0.4", "0.34", "0.334", "34%", "33.4%", "about 40%"):
+        assert kinds(f"income has a weight of {wrong}.", tree) == ["weight"], wrong
+
+
+def test_necessity_is_that_of_the_decision_and_not_of_the_gate_alone():
+    soft = Tree.parse("SC(income: 0.9, savings: 0.1)")  # nice to have most, but without income there is no yes
+    assert kinds("income is mandatory.", soft) == []
+    assert kinds("savings is mandatory.", soft, threshold=0.3) == ["role"]
+    assert kinds("income is not mandatory.", soft) == ["role"]
+
+
+def test_a_negated_feature_speaks_the_other_way():
+    tree = Tree.parse("C(not income[0 at 10, 1 at 20], savings)")
+    assert kinds("Higher income makes yes more likely.", tree) == ["direction"]
+    assert kinds("Higher income makes yes less likely.", tree) == []
+
+
+def test_a_decision_knows_its_answers_its_threshold_and_its_columns():
+    tree = Tree.parse("HC(income: 0.6, savings: 0.4)")
+    features = [Feature(name, "truth") for name in ("income", "savings", "age_group")]
+    decision = Decision([tree], [Link(8.0, 0.62)], ["rejected", "accepted"], features)
+    assert kinds("The threshold is 0.62.", decision) == []
+    assert kinds("The threshold is 0.5.", decision) == ["threshold"]
+    assert kinds("A higher income suggests acceptance.", decision) == []
+    assert kinds("A higher income suggests rejection.", decision) == ["direction"]
+    assert kinds("The age_group counts too.", decision) == ["feature"]
+
+
+def test_columns_with_names_like_any_word_are_left_alone():
+    tree = Tree.parse("C(weight: 0.7, is: 0.2, a: 0.1)")
+    assert kinds("It is said that a weight of 0.5 is high; a patient is not mandatory.", tree) == []
+
+
+def test_a_long_chain_is_checked():
+    node = Leaf("x000")
+    for i in range(1, 300):
+        node = Gate([node, Leaf(f"x{i:03}")], "SC", [0.9, 0.1])
+    assert kinds("x299 has a weight of 0.1. x000 is the most influential feature.", Tree(node)) == ["rank"]
+
+
+def test_text_must_be_text():
+    with pytest.raises(TypeError, match="a report is text, got bytes"):
+        check_report(b"x", PAPER)
+
+
+def test_findings_are_plain_data():
+    found = check_report("perimeter3 is mandatory.", PAPER)
+    assert found.to_dict()["rows"][0]["kind"] == "role"
+    assert list(found.to_frame()["kind"]) == ["role"]
+
+
 def test_what_describe_says_of_random_trees_is_never_flagged():
     rng = np.random.default_rng(3)
     checked = 0
-    for _ in range(60):
+    for i in range(100):
         tree, _, _ = random_case(rng)
         threshold = float(rng.choice([0.5, 0.3, 0.613]))
-        text = f"{describe(tree, threshold=threshold)}\n\n{tree}"
+        text = str(describe(tree, threshold=threshold)) if i % 4 else f"{describe(tree, threshold=threshold)}\n\n{tree}"
         found = check_report(text, tree, threshold=threshold)
         assert found.passed, f"{text}\n{found}"
         checked += found.checked
-    assert checked > 1200
+    assert checked > 2000
 
 
 @given(trees)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 def test_no_name_makes_a_true_text_false(tree):
     found = check_report(str(describe(tree)), tree)
     assert found.passed, f"{describe(tree)}\n{found}"

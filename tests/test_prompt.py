@@ -125,7 +125,7 @@ def test_the_facts_say_what_the_answer_must_not_contradict():
 def test_a_real_tree_has_criteria_names_negation_threshold_and_answers_in_its_json():
     tree = Tree.parse(
         'SC+(not size = exact HD(radius[0 at 12, 1 at 25, unit "mm", missing 0.5]: 0.3, '
-        'area[half at 880, slope 0.01]: 0.7): 0.8, '
+        "area[half at 880, slope 0.01]: 0.7): 0.8, "
         'colour[1 if "red", other 0]: 0.2)'
     )
     decision = Decision(
@@ -170,7 +170,7 @@ def test_a_hostile_name_stays_data(name):
 
 
 @given(trees)
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_the_json_of_any_tree_is_valid_and_has_its_leaves_in_order(tree):
     text = prompt(tree)
     waiting, features = [read(text)], []

@@ -144,8 +144,8 @@ def table_weights(header: list[str], cells: list[tuple[int, str]], clause: Claus
             )  # fmt: skip
 
 
-def thresholds(clause: Clause, known: Knowledge) -> Iterator[Claim]:
-    """Check where the decision turns, and where a feature is said to be true enough."""
+def thresholds(clause: Clause, known: Knowledge, yes: str) -> Iterator[Claim]:
+    """Check where the decision turns, and where a feature is said to be true enough for `yes`, a pattern."""
     for hit in _DECIDES.finditer(clause.text):
         value, slack = digits(hit["number"], percent=bool(hit["percent"]), about=bool(hit["about"]))
         marks = [mark for name in clause.named for mark in known.marks(name)]
@@ -159,10 +159,10 @@ def thresholds(clause: Clause, known: Knowledge) -> Iterator[Claim]:
         feature = before[-1].feature if before else (clause.subject[0] if clause.subject else "")
         between = clause.text[before[-1].end : hit.start()] if before else ""
         if feature and len(between) <= 60 and not re.search(r"\d\s|weight|andness|share|truth\b", between):
-            yield from _placed(clause, hit, feature, known)
+            yield from _placed(clause, hit, feature, known, yes)
 
 
-def _placed(clause: Clause, hit: re.Match[str], feature: str, known: Knowledge) -> Iterator[Claim]:
+def _placed(clause: Clause, hit: re.Match[str], feature: str, known: Knowledge, yes: str) -> Iterator[Claim]:
     marks = known.marks(feature)
     if not marks:
         return
@@ -175,7 +175,7 @@ def _placed(clause: Clause, hit: re.Match[str], feature: str, known: Knowledge) 
         sign = -1.0 if written[0] == "-" else 1.0
         value, slack = digits(written.lstrip("-"), percent=False, about=bool(hit["about"]))
         near = [mark for mark in marks if abs(sign * value - mark) <= slack + 1e-9 * abs(mark)]
-        holds = bool(near) and _right_side(clause, hit, feature, known, sign * value, slack)
+        holds = bool(near) and _right_side(clause, hit["side"].lower(), known.sides(feature), sign * value, slack, yes)
         yield claim("threshold", clause, hit, f"{one_line(feature)} {hit[0].strip()}", true, holds=holds)
 
 
@@ -185,12 +185,13 @@ def known_ends(feature: str, known: Knowledge) -> list[float]:
     return ends or known.marks(feature)
 
 
-def _right_side(clause: Clause, hit: re.Match[str], feature: str, known: Knowledge, value: float, slack: float) -> bool:
+def _right_side(
+    clause: Clause, side: str, spans: list[tuple[float, float]], value: float, slack: float, yes: str
+) -> bool:
     """Whether the side that is said to speak for yes is one that does; unsaid, both are right."""
-    side = hit["side"].lower()
     above, below = side.startswith(_HIGH), side.startswith(_LOW)
-    spans = known.sides(feature)
-    if not (above or below) or not spans or not _FOR_YES.search(clause.text) or not is_plain(clause.text):
+    said = _FOR_YES.search(clause.text) or re.search(rf"{yes}[^.;]*\b(?:when|where|once)\b", clause.text, re.IGNORECASE)
+    if not (above or below) or not spans or not said or not is_plain(clause.text):
         return True
     starts, ends = [low for low, _ in spans], [high for _, high in spans]
     mine, other = (starts, ends) if above else (ends, starts)

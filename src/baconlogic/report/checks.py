@@ -89,10 +89,11 @@ def check_report(
 def _claims(
     clause: Clause, facts: Knowledge, outcome: order.Outcome, words: naming.Names, header: list[str]
 ) -> Iterator[Claim]:
-    for check in (amounts.weights, amounts.thresholds, amounts.andness, amounts.counts, logic.codes, logic.words):
+    for check in (amounts.weights, amounts.andness, amounts.counts, logic.codes, logic.words):
         yield from check(clause, facts)
     for check in (logic.groups, logic.listed_groups, roles.roles, order.ranks, order.comparisons):
         yield from check(clause, facts)
+    yield from amounts.thresholds(clause, facts, outcome.yes)
     yield from order.directions(clause, facts, outcome)
     yield from naming.names(clause, facts, words)
     if header and clause.sentence.row:

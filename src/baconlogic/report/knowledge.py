@@ -234,7 +234,10 @@ class Knowledge:
             column[start : start + len(values)] = values
             table[feature] = column
             start += len(values)
-        low, high = self.tree.bounds(table)
+        try:
+            low, high = self.tree.bounds(table)
+        except ValueError:  # no category is in all the tables that read a column: it can have no value at all
+            return {}
         found, start = {}, 0
         for feature, values in tried.items():
             here = slice(start, start + len(values))
@@ -257,8 +260,10 @@ class Knowledge:
             return [bends[0], bends[-1]]
         return sorted({*bends, *(a / 2.0 + b / 2.0 for a, b in pairwise(bends))})
 
-    def gate_decisive(self, gate: int) -> tuple[bool, bool]:
+    def gate_decisive(self, gate: int) -> tuple[bool, bool] | None:
         """Return whether a part is necessary for yes, and whether it alone makes a yes sure: all else free."""
+        if not self.decisive:
+            return None
         worst, best = (1.0, 0.0) if negations(self.order)[gate] else (0.0, 1.0)
         return (
             self._bounds_with(gate, worst)[1] <= self.asked.threshold,

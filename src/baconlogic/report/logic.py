@@ -35,7 +35,7 @@ _IN = re.compile(
     re.IGNORECASE,
 )
 _HOLDS = re.compile(
-    r"\b(?:combines?|joins?|contains?|includes?|aggregates?|groups?\s+together|merges?|covers?|consists?\s+of|takes|gathers?)\b",
+    r"\b(?:combines?|averages?|joins?|contains?|includes?|aggregates?|groups?\s+together|merges?|covers?|consists?\s+of|takes|gathers?)\b",
     re.IGNORECASE,
 )
 _ALL = re.compile(

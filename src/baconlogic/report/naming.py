@@ -30,9 +30,9 @@ _UNUSED = re.compile(
 _ELSEWHERE = re.compile(
     r"\b(?:data\s*set|column\s+names?|file|outcome|target|label|class|function|package|called)\b", re.IGNORECASE
 )
-_SPEAKS_OF_USE = re.compile(
-    r"\b(?:features?|variables?|uses?|combines?|weights?|weighs?|inputs?|influen\w+|important|mandatory|sufficient|required)\b",
-    re.IGNORECASE,
+_USED = (
+    r"\b(?:features?|variables?|columns?|inputs?)\s+{name}\b|\b{name}\s+(?:\((?:weight|\d)|weighs\b|has\s+(?:a|the)\s+\w*\s*weight|"
+    r"is\s+(?:the\s+)?(?:most|least|mandatory|sufficient|required|necessary|optional|used))"
 )
 
 
@@ -40,8 +40,9 @@ class Names:
     """Which words of a report are names of columns, and which of those the tree does not have."""
 
     def __init__(self, known: Knowledge, text: Plain, columns: Sequence[str]) -> None:
-        self.columns = {name for name in columns if name not in known.leaves}
-        self.marked = set(text.marked) if any(name in known.leaves for name in text.marked) else set()
+        unused = [name for name in columns if name not in known.leaves]
+        self.columns = {*unused, *(name.lower() for name in unused if len(name) > 2)}
+        self.coded = set(text.coded) if any(name in known.leaves for name in text.coded) else set()
         self.own = set(known.features)
         self.lower = {name.lower() for name in known.features}
         self.stems = {stem[1].lower() for name in known.features if (stem := _NUMBERED.fullmatch(name))}
@@ -52,27 +53,20 @@ class Names:
         word = token.lower()
         if word in self.lower or word in COMMON or word in self.other or token in LEVELS:
             return False
-        if token in self.columns:
-            return bool(
-                _LOOKS.fullmatch(token)
-                or _NUMBERED.fullmatch(token)
-                or token in self.marked
-                or _SPEAKS_OF_USE.search(text)
-            )
+        looks = bool(_LOOKS.fullmatch(token)) or token in self.coded
+        if token in self.columns or word in self.columns:
+            used = re.compile(_USED.format(name=re.escape(token)), re.IGNORECASE)
+            return looks or bool(_NUMBERED.fullmatch(token) or used.search(text))
         if any(token in name for name in self.own):
             return False  # a part of a longer name
         numbered = _NUMBERED.fullmatch(token)
-        if numbered and numbered[1].lower() in self.stems:
-            return True
-        return bool(_LOOKS.fullmatch(token)) or (
-            token in self.marked and bool(_LOOKS.fullmatch(token) or _NUMBERED.fullmatch(token))
-        )
+        return looks or (numbered is not None and numbered[1].lower() in self.stems)
 
 
 def names(clause: Clause, known: Knowledge, words: Names) -> Iterator[Claim]:
     """Check that the columns spoken of are used, and that those said to be unused are not."""
     unused = _UNUSED.search(clause.text)
-    if unused is None and not _ELSEWHERE.search(clause.text):
+    if not _UNUSED.search(clause.sentence.text) and not _ELSEWHERE.search(clause.text):
         for hit in _TOKEN.finditer(clause.text):
             if words.is_strange(hit[0], clause.text):
                 features = ", ".join(one_line(name) for name in known.features[:8])

@@ -130,7 +130,9 @@ def listed_names(names: list[str]) -> str:
 
 def _is_local(clause: Clause, known: Knowledge) -> bool:
     gates = {gate for each in clause.gates for gate in each.gates} - {known.top}
-    grouped = bool(gates) or bool(clause.sentence.within) or GROUPED.search(clause.text) is not None
+    grouped = (
+        bool(gates) or bool(clause.sentence.within) or clause.sentence.local or GROUPED.search(clause.text) is not None
+    )
     return grouped and not WHOLE.search(clause.text)
 
 
@@ -141,7 +143,10 @@ def _rankings(name: str, clause: Clause, known: Knowledge) -> list[dict[str, flo
 def _is_extreme(names: list[str], hit: re.Match[str], clause: Clause, known: Knowledge) -> bool:
     """Whether features are the heaviest, or the lightest, or the second, in some ranking that may be meant."""
     which, sign = (hit["which"] or "").lower(), -1.0 if hit["most"] else 1.0
-    for ranking in _rankings(names[0], clause, known):
+    rankings = _rankings(names[0], clause, known)
+    if re.search(r"[\[(][^\])]*$", clause.text[: hit.start()]):  # in brackets, of whatever is told there
+        rankings = [*known.rankings(names[0]), *known.whole_rankings]
+    for ranking in rankings:
         if any(name not in ranking for name in names):
             continue
         order = sorted(sign * weight for weight in ranking.values())

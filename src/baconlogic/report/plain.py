@@ -25,10 +25,7 @@ _MARKUP = re.compile(
   """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
-_MARKED = re.compile(
-    r"`([^`\n]{1,80})`|\\(?:textit|emph|texttt)\{((?:[^{}\\\n]|\\.){1,80})\}"
-    r"|(?<![\w*])\*([^*\n]{1,80})\*(?![\w*])|<(?:code|i|em)>([^<\n]{1,80})</"
-)
+_CODED = re.compile(r"`([^`\n]{1,80})`|\\texttt\{((?:[^{}\\\n]|\\.){1,80})\}|<code>([^<\n]{1,80})</")
 TYPED = str.maketrans(
     "\u2013\u2212\u2010\u2011\u2018\u2019\u201c\u201d\u00a0", "\u2014---''\"\" "
 )  # as a keyboard has them
@@ -41,7 +38,7 @@ class Plain:
 
     text: str
     at: tuple[int, ...]
-    marked: tuple[str, ...]  # what stood in code or italics
+    coded: tuple[str, ...]  # what stood in code
     end: int
 
     def where(self, start: int, end: int) -> tuple[int, int]:
@@ -68,13 +65,17 @@ def plain(text: str) -> Plain:
         last = found.end()
     put(text[last:], last, same=True)
     kept = [i for i, c in enumerate(characters) if not (tex and c in "{}$")]
-    marked = [next(part for part in each.groups() if part is not None) for each in _MARKED.finditer(text)]
     return Plain(
         "".join(characters[i] for i in kept).translate(TYPED),
         tuple(places[i] for i in kept),
-        tuple(dict.fromkeys(_unescaped(each) for each in marked)),
+        _coded(text),
         len(text),
     )
+
+
+def _coded(text: str) -> tuple[str, ...]:
+    found = [next(part for part in each.groups() if part is not None) for each in _CODED.finditer(text)]
+    return tuple(dict.fromkeys(re.sub(r"\\(.)", r"\1", each).strip() for each in found))
 
 
 def _replaced(found: re.Match[str]) -> str:
@@ -84,7 +85,3 @@ def _replaced(found: re.Match[str]) -> str:
     if kind == "escaped":
         return found["escaped"]
     return html.unescape(found[0])[:1] if kind == "entity" else _BREAKS.get(kind, "")
-
-
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text).strip()

@@ -50,7 +50,7 @@ def roles(clause: Clause, known: Knowledge) -> Iterator[Claim]:
         for hit in pattern.finditer(clause.text):
             said = not is_negated(clause.text, hit.start())
             lists = candidates(clause, hit.start(), hit.end())
-            if len(lists) == 1 and len(lists[0]) > 1 and _skips(role, clause, said=said):
+            if len({name for names in lists for name in names}) > 1 and _skips(role, clause, said=said):
                 continue
             if lists:
                 yield from _about(clause, hit, role, lists, known, said=said)
@@ -95,6 +95,7 @@ def _holds(name: str, role: str, clause: Clause, known: Knowledge, *, said: bool
         _LOCAL.search(clause.text) is not None
         or bool(clause.gates)
         or bool(clause.sentence.within)
+        or clause.sentence.local
         or clause.sentence.row
     )
     placed = known.certain(name) | (own if local else set())
@@ -128,7 +129,10 @@ def _of_group(clause: Clause, hit: re.Match[str], role: str, known: Knowledge, *
     if re.search(r"\b(?:any|all|inputs?|children|features?|each|every)\b", clause.text):
         return  # said of what is in it
     gate = next(iter(gates))
-    necessary, sufficient = known.gate_decisive(gate)
+    decisive = known.gate_decisive(gate)
+    if decisive is None:
+        return
+    necessary, sufficient = decisive
     truly = necessary if role == "mandatory" else sufficient
     placed = {known.gates[i].told.role for i in known.above(gate)[:1]}
     code, no = known.gates[gate].told.code, "" if said else "not "

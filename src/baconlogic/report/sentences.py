@@ -68,6 +68,7 @@ class Sentence:
     item: bool = False
     heading: bool = False
     within: frozenset[int] = frozenset()  # the gate that the list it stands in is about
+    local: bool = False  # whether it goes on about a group that its item or paragraph began with
     clauses: list[Clause] = field(default_factory=list)
 
 
@@ -81,7 +82,7 @@ class _Block:
 
 def read(text: Plain, known: Knowledge) -> list[Sentence]:
     """Cut a text into sentences and find what they are about."""
-    names, hidden = _patterns(known, text), _hidden(known, text)
+    names, hidden = _patterns(known), _hidden(known)
     found: list[Sentence] = []
     within: frozenset[int] = frozenset()
     for block in _blocks(text.text):
@@ -92,6 +93,7 @@ def read(text: Plain, known: Knowledge) -> list[Sentence]:
             for clause in sentence.clauses:
                 if hidden and hidden.search(clause.text):
                     clause.features, clause.gates, clause.subject = [], [], ()
+            sentence.local = bool(first) and (found[-1].local or _begins_with_group(found[-1], known))
             if not first:
                 head = tuple(sentence.clauses[0].named[:1])
             codes = {gates for clause in sentence.clauses for gates in (each.gates for each in clause.gates)}
@@ -102,6 +104,13 @@ def read(text: Plain, known: Knowledge) -> list[Sentence]:
             sentence.within = within if block.item else frozenset()
             found.append(sentence)
     return found
+
+
+def _begins_with_group(sentence: Sentence, known: Knowledge) -> bool:
+    """Whether a sentence names a group below the root first of all."""
+    clause = sentence.clauses[0]
+    first = min((*clause.gates, *clause.features), key=lambda each: each.start, default=None)
+    return first is not None and bool(first.gates) and known.top not in first.gates
 
 
 def _carried(last: Sentence | None) -> tuple[str, ...]:
@@ -183,7 +192,7 @@ def _features(text: str, names: list[tuple[re.Pattern[str], str]]) -> list[Menti
     return sorted(found, key=lambda each: each.start)
 
 
-def _patterns(known: Knowledge, text: Plain) -> list[tuple[re.Pattern[str], str]]:
+def _patterns(known: Knowledge) -> list[tuple[re.Pattern[str], str]]:
     """Return what may stand for each feature, longest first: its name, and how people say it where that is clear."""
     spoken: dict[str, set[str]] = {}
     names = set(known.features)
@@ -194,8 +203,8 @@ def _patterns(known: Knowledge, text: Plain) -> list[tuple[re.Pattern[str], str]
     lower = Counter(name.lower() for name in names)
     patterns = []
     for name in names:
-        if _is_clear(name) or name in text.marked:
-            anyhow = len(name) > 3 and lower[name.lower()] == 1 and name not in text.marked
+        if _is_clear(name):
+            anyhow = len(name) > 3 and lower[name.lower()] == 1
             written = re.escape(one_line(name).translate(TYPED))
             patterns.append((re.compile(rf"(?<!\w){written}(?!\w)", re.IGNORECASE if anyhow else 0), name))
     for form, features in spoken.items():
@@ -205,13 +214,11 @@ def _patterns(known: Knowledge, text: Plain) -> list[tuple[re.Pattern[str], str]
     return sorted(patterns, key=lambda each: -len(each[0].pattern))
 
 
-def _hidden(known: Knowledge, text: Plain) -> re.Pattern[str] | None:
+def _hidden(known: Knowledge) -> re.Pattern[str] | None:
     """Return what finds names that are words like any other: who is meant near them is not clear."""
     names = {*known.features, *(node.name for node, _ in known.order if node.name)}
-    unclear = [
-        re.escape(one_line(name).translate(TYPED)) for name in names if not _is_clear(name) and name not in text.marked
-    ]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(unclear)})(?!\w)") if unclear else None
+    unclear = [re.escape(one_line(name).translate(TYPED)) for name in names if not _is_clear(name)]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(unclear)})(?!\w)", re.IGNORECASE) if unclear else None
 
 
 def _is_clear(name: str) -> bool:
