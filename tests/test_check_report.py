@@ -1,4 +1,5 @@
 import re
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -312,8 +313,9 @@ def test_a_true_or_unclear_statement_about_a_credit_tree_is_not_flagged(text):
 
 HEART = Tree.parse(
     'HC-("cardiac strain" = HD(max_heart_rate[1 at 120, 0 at 160, unit "bpm"]: 0.35, '
-    'st_depression[0 at 0.5, 1 at 2.5]: 0.65): 0.45, chest_pain[1 if "asymptomatic", '
-    '0.3 if "atypical", other 0]: 0.35, A(cholesterol[half at 240, slope 0.02, unit "mg/dl"]: 0.5, not exercise_tolerance: 0.5): 0.2)'
+    "st_depression[0 at 0.5, 1 at 2.5]: 0.65): 0.45, "
+    'chest_pain[1 if "asymptomatic", 0.3 if "atypical", other 0]: 0.35, '
+    'A(cholesterol[half at 240, slope 0.02, unit "mg/dl"]: 0.5, not exercise_tolerance: 0.5): 0.2)'
 )
 HEART_REPORT = """# Report on the heart-disease tree
 
@@ -448,6 +450,16 @@ def test_a_long_chain_is_checked():
     assert kinds("x299 has a weight of 0.1. x000 is the most influential feature.", Tree(node)) == ["rank"]
 
 
+@pytest.mark.parametrize(
+    "piece", ["-", "`", "```\n", "(", "a ", "perimeter3 ", "perimeter3 and ", "0.5 ", "| ", "\\\\x{"]
+)
+def test_a_strange_text_takes_no_time_to_speak_of(piece):
+    text = piece * (20_000 // len(piece)) + "x"
+    start = perf_counter()
+    assert check_report(text, PAPER).passed
+    assert perf_counter() - start < 5.0
+
+
 def test_text_must_be_text():
     with pytest.raises(TypeError, match="a report is text, got bytes"):
         check_report(b"x", PAPER)
@@ -463,13 +475,13 @@ def test_what_describe_says_of_random_trees_is_never_flagged():
     rng = np.random.default_rng(3)
     checked = 0
     for i in range(100):
-        tree, _, _ = random_case(rng)
+        tree, _, _ = random_case(rng, most=8)
         threshold = float(rng.choice([0.5, 0.3, 0.613]))
         text = str(describe(tree, threshold=threshold)) if i % 4 else f"{describe(tree, threshold=threshold)}\n\n{tree}"
         found = check_report(text, tree, threshold=threshold)
         assert found.passed, f"{text}\n{found}"
         checked += found.checked
-    assert checked > 2000
+    assert checked > 1500
 
 
 @given(trees)

@@ -40,7 +40,7 @@ _GIVEN_TO = re.compile(
     r"\s*(?:\)\s*)?(?:is\s+)?(?:given\s+|assigned\s+)?(?:to|for|on)\s+(?:the\s+)?(?:feature\s+)?[\"']?$"
 )
 _DECIDES = re.compile(
-    rf"(?:\b(?:decision\s+)?(?:threshold|cut-?off)(?:\s+value)?\s*(?:for\s+(?:an?\s+)?\w+\s+)?(?:of|is|at|=|:)?\s*|\badd\s+up\s+to\s+more\s+than\s+|\bturns\s+at\s+(?:a\s+truth\s+of\s+)?|"
+    rf"(?:\b(?:decision\s+)?(?:threshold|cut-?off)(?:\s+value)?\s*(?:for\s+(?:an?\s+)?\w+\s+)?(?:of|is|at|=|:)?\s*|\btruth\s+(?:is\s+)?(?:above|over|exceeds|(?:more|greater|higher)\s+than)\s+|\badd\s+up\s+to\s+more\s+than\s+|\bturns\s+at\s+(?:a\s+truth\s+of\s+)?|"
     rf"\bit\s+is\s+more\s+than\s+){_ONLY}{SHARE}",
     re.IGNORECASE,
 )

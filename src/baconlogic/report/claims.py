@@ -44,7 +44,7 @@ def claim(kind: str, clause: Clause, found: re.Match[str], said: str, true: str,
 
 def is_negated(text: str, place: int) -> bool:
     """Whether "not" or the like stands right before a place."""
-    return _JUST_BEFORE.search(text[:place]) is not None
+    return _JUST_BEFORE.search(text[max(place - 100, 0) : place]) is not None
 
 
 def is_unreal(text: str) -> bool:

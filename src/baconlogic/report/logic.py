@@ -57,15 +57,12 @@ _SIDE = re.compile(r"\b(?P<con>conjuncti(?:on|ve))\b|\b(?P<dis>disjuncti(?:on|ve
 def codes(clause: Clause, known: Knowledge) -> Iterator[Claim]:
     """Check codes: known at all, with the right name, in the tree, and at the root when said so."""
     text = clause.text
-    pairs = [*_CODE_THEN_NAME.finditer(text), *_NAME_THEN_CODE.finditer(text)]
+    pairs = [hit for hit in (*_CODE_THEN_NAME.finditer(text), *_NAME_THEN_CODE.finditer(text)) if _is_pair(hit)]
     for hit in pairs:
-        level = LEVELS.get(hit["code"])
-        between = hit[0].removeprefix(hit["code"])
-        if level and (len(level.code) > 1 or re.match(r"\s*[—:(=-]", between) or hit[0].endswith(hit["code"])):
-            right = LEVEL_NAMES.get(_spaced(hit["name"])) is level
-            yield claim(
-                "code", clause, hit, f"{hit['code']} is {hit['name']}", f"{level.code} is {level.name}", holds=right
-            )
+        level = LEVELS[hit["code"]]
+        right = LEVEL_NAMES.get(_spaced(hit["name"])) is level
+        said, true = f"{hit['code']} is {hit['name']}", f"{level.code} is {level.name}"
+        yield claim("code", clause, hit, said, true, holds=right)
     for hit in _STRANGE.finditer(text):
         code = hit["a"] or hit["b"]
         if code not in LEVELS and code not in _NOT_CODES and code.lower() not in known.words:
@@ -84,6 +81,14 @@ def codes(clause: Clause, known: Knowledge) -> Iterator[Claim]:
         code = LEVEL_NAMES[_spaced(hit[0])].code
         yield claim("code", clause, hit, hit[0], f"the tree has {_levels(there)}", holds=code in there)
     yield from _root(clause, known)
+
+
+def _is_pair(hit: re.Match[str]) -> bool:
+    """Whether a code and a name belong together; A, C and D may be letters, or the beginning of a sentence."""
+    if hit["code"] not in LEVELS:
+        return False
+    between = hit[0].removeprefix(hit["code"])
+    return len(hit["code"]) > 1 or re.match(r"\s*[—:(=-]", between) is not None or hit[0].endswith(hit["code"])
 
 
 def _spaced(name: str) -> str:
@@ -148,7 +153,7 @@ def words(clause: Clause, known: Knowledge) -> Iterator[Claim]:
             )
     for hit in _SIDE.finditer(clause.text):
         roles = {"mandatory", "desired"} if hit["con"] else {"sufficient", "optional"}
-        if len(codes_in(clause.text)) == 1 and not LEVEL_NAME.search(clause.text):
+        if not LEVEL_NAME.search(clause.text) and not re.search(r"\bin\s+$", clause.text[: hit.start()], re.IGNORECASE):
             yield claim(
                 "words",
                 clause,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from baconlogic.report.knowledge import Knowledge
     from baconlogic.report.sentences import Clause, Mention
 
+NEAR = 100  # characters around a name in which a word may belong to it
 _KIND = r"(?:influential|important|weight|decisive|significant|dominant|relevant|powerful|heavily\s+weighted)"
 _NOUN = r"(?:weights?|importance|influence|share|impact)"
 _MOST = re.compile(
@@ -87,7 +88,7 @@ class Outcome:
         raised = rf"\b(?:increas(?:es?|ing)|raises?|boosts?|higher|greater)\s+(?:the\s+|its\s+)?(?:\w+\s+)?{_TARGET}\b"
         raised += r"|\bmore\s+likely\b|\brisk\s+(?:factor|indicator)s?\b"
         lowered = rf"\b(?:decreas(?:es?|ing)|lowers?|reduces?|lower)\s+(?:the\s+|its\s+)?(?:\w+\s+)?{_TARGET}\b"
-        found = [(toward + self.yes, 1)]
+        found = [(toward + self.yes, 1), (rf"\bthe\s+more\s+(?:\w+\s+){{0,2}}?{self.yes}", 1)]
         if self.no:
             found.append((toward + self.no, -1))
             found += [(rf"(?:{raised})[^.;]{{0,20}}\b{self.no}", -1)]
@@ -204,11 +205,13 @@ def directions(clause: Clause, known: Knowledge, outcome: Outcome) -> Iterator[C
         return
     if not is_plain(text):
         return
+    effect = outcome.effect(text) if clause.features else 0
     for mention in clause.features:
-        before, after = _BEFORE.search(text[: mention.start]), _AFTER.match(text[mention.end :])
-        needed = _REQUIRED.search(text[: mention.start]) or _MUST_BE.match(text[mention.end :])
+        ahead, behind = text[max(mention.start - NEAR, 0) : mention.start], text[mention.end : mention.end + NEAR]
+        before, after = _BEFORE.search(ahead), _AFTER.match(behind)
+        needed = _REQUIRED.search(ahead) or _MUST_BE.match(behind)
         hit = before or after
-        sign = outcome.effect(text) or (1 if needed else 0)
+        sign = effect or (1 if needed else 0)
         if hit and sign and not _of_another(clause, mention, hit is after):
             up = bool(hit["up"] or hit["rise"])
             place = re.compile(re.escape(text[mention.start : mention.end])).search(text, mention.start)
@@ -218,8 +221,7 @@ def directions(clause: Clause, known: Knowledge, outcome: Outcome) -> Iterator[C
 
 def _of_another(clause: Clause, mention: Mention, is_after: bool) -> bool:
     """Whether the word that was found behind a mention stands before another one."""
-    following = [each for each in clause.features if each.start >= mention.end]
-    return is_after and bool(following) and following[0].start - mention.end < 12
+    return is_after and any(0 <= each.start - mention.end < 12 for each in clause.features)
 
 
 def _direction(clause: Clause, hit: re.Match[str], name: str, up: bool, known: Knowledge) -> Iterator[Claim]:

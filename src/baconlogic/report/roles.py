@@ -26,7 +26,7 @@ _PATTERNS = {
     ),
     "sufficient": re.compile(
         r"\b(?:sufficient(?!\s+(?:evidence|support|signals?|strength|data|detail))|suffices?|(?:is|are|be|alone|itself|own)\s+enough|"
-        r"decides?\s+alone|alone\s+(?:decides?|determines?|triggers?)|(?:on\s+its\s+own|by\s+itself)\s+(?:triggers?|decides?|makes?|"
+        r"decides?\s+alone|alone\s+can\s+(?:make|trigger|cause|decide|lead|flag|produce)|alone\s+(?:decides?|determines?|triggers?)|(?:on\s+its\s+own|by\s+itself)\s+(?:triggers?|decides?|makes?|"
         r"determines?)|single-?handedly)\b",
         re.IGNORECASE,
     ),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from baconlogic.report.plain import TYPED
+from baconlogic.report.plain import TYPED, plain
 from baconlogic.report.words import CARRIES, CLAUSE, CODE, COMMON, LEVEL_NAME, ROOT
 from baconlogic.wording import one_line
 
@@ -185,9 +185,11 @@ def _moved(mention: Mention, by: int) -> Mention:
 
 def _features(text: str, names: list[tuple[re.Pattern[str], str]]) -> list[Mention]:
     found: list[Mention] = []
+    taken = bytearray(len(text))
     for pattern, feature in names:
         for hit in pattern.finditer(text):
-            if all(hit.end() <= each.start or each.end <= hit.start() for each in found):
+            if not any(taken[hit.start() : hit.end()]):
+                taken[hit.start() : hit.end()] = b"1" * len(hit[0])
                 found.append(Mention(hit.start(), hit.end(), feature))
     return sorted(found, key=lambda each: each.start)
 
@@ -206,25 +208,32 @@ def _patterns(known: Knowledge) -> list[tuple[re.Pattern[str], str]]:
         if _is_clear(name):
             anyhow = len(name) > 3 and lower[name.lower()] == 1
             written = re.escape(one_line(name).translate(TYPED))
-            patterns.append((re.compile(rf"(?<!\w){written}(?!\w)", re.IGNORECASE if anyhow else 0), name))
+            several = "(?:e?s)?" if anyhow and name[-1].isalpha() and f"{name.lower()}s" not in lower else ""
+            patterns.append((re.compile(rf"(?<!\w){written}{several}(?!\w)", re.IGNORECASE if anyhow else 0), name))
     for form, features in spoken.items():
         if len(features) == 1 and form not in lower and form not in taken and _is_clear(form):
             said = form.replace(" ", r"[\s_-]+")
-            patterns.append((re.compile(rf"(?<!\w){said}(?!\w)", re.IGNORECASE), next(iter(features))))
+            patterns.append((re.compile(rf"(?<!\w){said}s?(?!\w)", re.IGNORECASE), next(iter(features))))
     return sorted(patterns, key=lambda each: -len(each[0].pattern))
 
 
 def _hidden(known: Knowledge) -> re.Pattern[str] | None:
-    """Return what finds names that are words like any other: who is meant near them is not clear."""
+    """Return what finds names that are common words or look like markup: who is meant near them is not clear."""
     names = {*known.features, *(node.name for node, _ in known.order if node.name)}
-    unclear = [re.escape(one_line(name).translate(TYPED)) for name in names if not _is_clear(name)]
+    shown = [one_line(name) for name in names if not _is_clear(name)]
+    left = [plain(name).text.strip() for name in shown]
+    if not all(left):
+        return re.compile("")  # markup takes the whole name away: it may be anywhere
+    unclear = {re.escape(name.translate(TYPED)) for name in (*shown, *left)}
     return re.compile(rf"(?<!\w)(?:{'|'.join(unclear)})(?!\w)", re.IGNORECASE) if unclear else None
 
 
 def _is_clear(name: str) -> bool:
-    """Whether a name is found only where it is meant."""
-    word = name.lower()
-    return word not in COMMON and len(name) > 1 and not CODE.fullmatch(name) and any(c.isalnum() for c in name)
+    """Whether a name is found where it is meant, and only there."""
+    shown = one_line(name)
+    if plain(shown).text != shown.translate(TYPED):
+        return False
+    return len(name) > 1 and name.lower() not in COMMON and not CODE.fullmatch(name) and any(c.isalnum() for c in name)
 
 
 def _forms(feature: str) -> set[str]:
