@@ -1,4 +1,5 @@
 import re
+from itertools import product
 from time import perf_counter
 
 import numpy as np
@@ -419,6 +420,22 @@ def test_necessity_is_that_of_the_decision_and_not_of_the_gate_alone():
     assert kinds("income is mandatory.", soft) == []
     assert kinds("savings is mandatory.", soft, threshold=0.3) == ["role"]
     assert kinds("income is not mandatory.", soft) == ["role"]
+
+
+def test_what_is_called_mandatory_or_sufficient_is_so_at_every_corner():
+    rng = np.random.default_rng(5)
+    seen = set()
+    for _ in range(40):
+        tree, _, _ = random_case(rng, most=5, again=0.0, kinds=("given",))
+        corners = np.array(list(product([0.0, 1.0], repeat=len(tree.features))))
+        truths = tree.evaluate(corners, columns=tree.features)
+        for i, name in enumerate(tree.features):
+            parts = [truths[corners[:, i] == value] for value in (0.0, 1.0)]
+            necessary, sufficient = min(p.max() for p in parts) <= 0.5, max(p.min() for p in parts) > 0.5
+            seen.add((necessary, sufficient))
+            assert (kinds(f"{name} is not mandatory.", tree) == ["role"]) == necessary
+            assert (kinds(f"{name} alone is not sufficient.", tree) == ["role"]) == sufficient
+    assert len(seen) > 2
 
 
 def test_a_negated_feature_speaks_the_other_way():

@@ -126,42 +126,25 @@ def words(clause: Clause, known: Knowledge) -> Iterator[Claim]:
     if not known.gates:
         return
     for hit in WORDS.finditer(clause.text):
-        role = FAMILY_WORDS[_spaced(hit[0])]
-        gates = _spoken_of(clause, hit.start(), hit.end(), known)
         if is_plain(clause.text[: hit.start()]):
-            yield claim(
-                "words",
-                clause,
-                hit,
-                f'"{hit[0]}" of {_codes(gates, known)}',
-                _words_of(gates, known),
-                holds=_has(gates, {role}, known),
-            )
+            gates = _spoken_of(clause, hit.start(), hit.end(), known)
+            yield _family(clause, hit, gates, {FAMILY_WORDS[_spaced(hit[0])]}, known)
     spoken = {each.gates for each in clause.gates}
     if len(spoken) != 1 or not is_plain(clause.text):
         return
     gates, first = set(next(iter(spoken))), clause.gates[0].end
     for pattern, roles in ((_ALL, {"mandatory", "desired", "neutral"}), (_ANY, {"sufficient", "optional", "neutral"})):
         for hit in pattern.finditer(clause.text, first):
-            yield claim(
-                "words",
-                clause,
-                hit,
-                f'"{hit[0]}" of {_codes(gates, known)}',
-                _words_of(gates, known),
-                holds=_has(gates, roles, known),
-            )
+            yield _family(clause, hit, gates, roles, known)
     for hit in _SIDE.finditer(clause.text):
-        roles = {"mandatory", "desired"} if hit["con"] else {"sufficient", "optional"}
         if not LEVEL_NAME.search(clause.text) and not re.search(r"\bin\s+$", clause.text[: hit.start()], re.IGNORECASE):
-            yield claim(
-                "words",
-                clause,
-                hit,
-                f"{_codes(gates, known)} is a {hit[0]}",
-                _words_of(gates, known),
-                holds=_has(gates, roles, known),
-            )
+            roles = {"mandatory", "desired"} if hit["con"] else {"sufficient", "optional"}
+            yield _family(clause, hit, gates, roles, known)
+
+
+def _family(clause: Clause, hit: re.Match[str], gates: set[int], roles: set[str], known: Knowledge) -> Claim:
+    said = f'"{hit[0]}" of {_codes(gates, known)}'
+    return claim("words", clause, hit, said, _words_of(gates, known), holds=_has(gates, roles, known))
 
 
 def _spoken_of(clause: Clause, start: int, end: int, known: Knowledge) -> set[int]:
