@@ -61,13 +61,13 @@ def _words(model: Any) -> dict[str, list[str]]:
 
 
 def _origin(decision: Decision) -> list[str]:
+    """Say by which version it was learned and from how many rows; a file may hold anything there."""
     told = decision.provenance
-    versions = told.get("versions")
-    made = versions.get("baconlogic") if isinstance(versions, dict) else None
-    said = [f"learned with baconlogic {made}"] if isinstance(made, str) else []
-    rows = told.get("rows")
-    said += [f"from {rows} rows"] if isinstance(rows, int) else []
-    return [one_line(f"It was {' '.join(said)}.")] if said else []
+    made, rows = told.get("baconlogic"), told.get("cases")
+    said = [f"with baconlogic {one_line(made)}"] if isinstance(made, str) else []
+    said += [f"from {number(rows)} rows"] if isinstance(rows, int | float) and not isinstance(rows, bool) else []
+    edited = any(isinstance(tree, dict) and tree.get("edited") for tree in told.get("trees") or ())
+    return [f"It was learned {' '.join(said)}{', then edited by hand' if edited else ''}."] if said else []
 
 
 def _trees(model: Any) -> tuple[Tree, ...]:

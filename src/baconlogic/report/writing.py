@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from baconlogic.explain import cases
 from baconlogic.export.javascript import to_javascript
+from baconlogic.files import write_whole
 from baconlogic.report import content, live, origin
 from baconlogic.report.material import Material, materials
 from baconlogic.report.svg import Svg
@@ -35,8 +36,8 @@ def report(
     model: Any,
     X: Any,
     y: ArrayLike | None = None,
+    path: str | os.PathLike[str] = "report.html",
     *,
-    path: str | os.PathLike[str],
     title: str | None = None,
     context: str = "",
     label: Any = None,
@@ -56,7 +57,7 @@ def report(
     if not target.resolve().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.resolve().parent} to write {target.name} in")
     page = _page(materials(model, X, y, label), title, context, alternatives)
-    _write(_rendered(template, page), target)
+    write_whole(_rendered(template, page).encode(), target)
     return target
 
 
@@ -182,17 +183,3 @@ def _longest(text: str) -> int:
         run = run + 1 if letter == "`" else 0
         longest = max(longest, run)
     return longest
-
-
-def _write(text: str, path: Path) -> None:
-    """Write a file so that the path always holds a whole one: the old or the new."""
-    target = path.resolve()  # through a link, so that the link stays one
-    draft = target.with_name(f".{os.urandom(8).hex()}.tmp")
-    try:
-        with draft.open("xb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
