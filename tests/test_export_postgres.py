@@ -86,7 +86,7 @@ class Server:
 
     def ask(self, query):
         """Return names and columns of the answer to a query."""
-        query = f"SELECT * FROM (\n{query}\n) AS answers ORDER BY row"
+        query = f"SELECT * FROM (\n{query}\n) AS answers ORDER BY row"  # noqa: S608
         text = self.run(f"COPY (\n{query}\n) TO STDOUT (FORMAT csv, HEADER, NULL '<none>');\n")
         names, *rows = csv.reader(io.StringIO(text))
         return names, [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in names]
@@ -145,14 +145,10 @@ def rows(server):
     return server
 
 
-@pytest.mark.parametrize("seeds", [range(start, 200, 20) for start in range(20)], ids=lambda seeds: f"from_{seeds[0]}")
-def test_postgres_agrees(rows, seeds):
-    for seed in seeds:
-        model = random_model(seed)
-        try:
-            agree(ask(rows, model), expected(model))
-        except AssertionError as problem:
-            raise AssertionError(f"model {seed}") from problem
+@pytest.mark.parametrize("seed", [seed for seed in range(200) if (seed + seed // 8) % 4 == 0])  # some of each kind
+def test_postgres_agrees(rows, seed):
+    model = random_model(seed)
+    agree(ask(rows, model), expected(model))
 
 
 @pytest.mark.parametrize("make", [patients, houses])
@@ -173,6 +169,14 @@ def test_names_cannot_break_a_query(server):
     types = ", ".join(f"{quoted(name)} {'text' if name.startswith('text') else 'float8'}" for name in columns)
     server.fill('"strange ""table"""', columns, types)
     agree(ask(server, model, 'strange "table"'), expected(model, columns))
+
+
+def test_categories_are_told_apart_as_they_are_written(server):
+    tree = Tree(Leaf("c", Table({"red": 1.0, "é": 0.7}, 0.25, 0.5)))
+    columns = {"c": ["red", "RED", "red ", "é", "É", "e\u0301", None]}
+    server.run("CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false);")
+    server.fill("loosely", columns, "c text COLLATE loose")
+    agree(ask(server, tree, "loosely"), expected(tree, columns))
 
 
 def test_columns_may_be_of_other_types(server):

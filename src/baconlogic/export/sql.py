@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # What keeps a database from copying a step into each place where it is used, which doubles the work with every step.
 _FENCE = {"sqlite": "LIMIT -1 OFFSET 0", "postgres": "OFFSET 0"}
-_MOST_STEPS = {"sqlite": 250, "duckdb": 250, "postgres": 250}
+_MOST_STEPS = {"sqlite": 800, "duckdb": 250, "postgres": 250}
 _MOST_COLUMNS = {"sqlite": 1900, "postgres": 1600}
 _LONGEST_NAME = 63  # bytes, in PostgreSQL
 
@@ -117,7 +117,8 @@ class _Query:
         steps = [self._input(), *self._steps()]
         answers = self._answers()
         carried = self._carried(steps, answers)
-        self._check_size(len(steps), max(len(step) + len(names) for step, names in zip(steps, carried, strict=True)))
+        widest = max(len(step) + len(names) for step, names in zip(steps, carried, strict=True))
+        self._check_size("columns in a step", max(widest, len(answers)), _MOST_COLUMNS)
         stem = "our_" if re.fullmatch(r"input|step_\d+", table[-1].lower()) else ""
         names = [f"{stem}input", *(f"{stem}step_{i}" for i in range(1, len(steps)))]
         fence = f"\n  {_FENCE[self.dialect]}" if self.dialect in _FENCE else ""
@@ -139,13 +140,12 @@ class _Query:
         order = {name: place for place, name in enumerate(name for step in steps for name in step)}
         return [[], *(sorted(names, key=order.__getitem__) for names in reversed(kept[:-1]))]
 
-    def _check_size(self, steps: int, columns: int) -> None:
-        for what, count, most in (("steps", steps, _MOST_STEPS), ("columns", columns, _MOST_COLUMNS)):
-            if count > most.get(self.dialect, count):
-                raise ValueError(
-                    f"the query would have {count} {what}, and {self.dialect} is known to manage {most[self.dialect]}; "
-                    "make the tree smaller or less deep (edit.simplify, edit.prune), or export it to another target"
-                )
+    def _check_size(self, what: str, count: int, most: dict[str, int]) -> None:
+        if count > most.get(self.dialect, count):
+            raise ValueError(
+                f"the query would have {count} {what}, and {self.dialect} is known to manage {most[self.dialect]}; "
+                "make the tree smaller or less deep (edit.simplify, edit.prune), or export it to another target"
+            )
 
     def _input(self) -> Step:
         """Return the columns that are read."""
@@ -154,7 +154,7 @@ class _Query:
         found |= {f"x{place}": pieces.read(place) for place in range(len(self.made.inputs))}
         if self.wrong is not None:
             found["wrong"] = pieces.flag(self.wrong)
-        return found
+        return found or {"x0": pieces.nothing()}
 
     def _steps(self) -> list[Step]:
         """Return what each step works out: all that needs only columns of steps before."""
@@ -164,7 +164,9 @@ class _Query:
             steps[1] = {"refused": pieces.refused(made.checks, wrong=self.wrong is not None)}
         for place in self.bounded:
             steps[1][f"d{place}"] = pieces.bound(place)
-        for binding, step in self._when().items():
+        when = self._when()
+        self._check_size("steps", max(when.values()), _MOST_STEPS)
+        for binding, step in when.items():
             steps.setdefault(step, {})[binding.name] = pieces.value(binding.value)
         return [steps[step] for step in sorted(steps)]
 

@@ -48,19 +48,19 @@ class Pieces:
 
     def named(self, piece: exp.Expression, name: str) -> str:
         """Return a piece with a name: `piece AS name`."""
-        return self.text(exp.alias_(piece, self._identifier(name)))
+        return self.text(exp.Alias(this=piece, alias=self._identifier(name)))
 
     def shown(self, piece: exp.Expression, name: str) -> str:
         """Return a piece under a name that is not ours to choose."""
-        return self.text(exp.alias_(piece, exp.to_identifier(name, quoted=True)))
+        return self.text(exp.Alias(this=piece, alias=exp.to_identifier(name, quoted=True)))
 
     def column(self, name: str) -> exp.Expression:
         """Return a column of ours."""
-        return exp.column(self._identifier(name))
+        return exp.Column(this=self._identifier(name))
 
     def outside(self, name: str) -> exp.Expression:
         """Return a column of the table."""
-        return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(ROW))
+        return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(ROW))
 
     def table(self, parts: Sequence[str]) -> str:
         """Return the table, called ROW from here on."""
@@ -79,17 +79,19 @@ class Pieces:
         kind, column = self._inputs[place].kind, self.outside(self._inputs[place].feature)
         if self.dialect == "sqlite":  # any column may hold anything there
             right = _among(exp.func("TYPEOF", column), [exp.Literal.string(name) for name in _sqlite_types(kind)])
-            return _case([(right, exp.cast(column, "double") if kind == "number" else column)], None)
+            return _case([(right, _cast(column.copy(), "double") if kind == "number" else column.copy())], None)
         if kind == "text":
-            return exp.cast(column, "text")
+            said = _cast(column, "text")
+            byte_by_byte = self.dialect in ("duckdb", "postgres")  # whatever the column takes for equal
+            return exp.Collate(this=said, expression=exp.to_identifier("C", quoted=True)) if byte_by_byte else said
         if kind == "number":
-            return self._known(exp.cast(column, "double"), "double")
+            return self._known(_cast(column, "double"), "double")
         if self.dialect == "postgres":  # nothing but text can be made of numbers and of true and false alike
-            said = exp.cast(column, "text")
-            found = exp.Case(this=said.copy(), default=exp.cast(said, "decimal"))
+            said = _cast(column, "text")
+            found = exp.Case(this=said.copy(), default=_cast(said, "decimal"))
             return self._known(found.when(_string("true"), _whole(1)).when(_string("false"), _whole(0)), "decimal")
         if self.dialect == "duckdb":
-            number = exp.NEQ(this=exp.cast(column, "double"), expression=exp.cast(_string("NaN"), "double"))
+            number = exp.NEQ(this=_cast(column, "double"), expression=_cast(_string("NaN"), "double"))
             return _case([(number, column.copy())], None)
         return column
 
@@ -97,7 +99,11 @@ class Pieces:
         """Return a number, NULL where it is NaN; where there are such, NaN = NaN is true."""
         if self.dialect not in ("duckdb", "postgres"):
             return value
-        return exp.Nullif(this=value, expression=exp.cast(_string("NaN"), kind))
+        return exp.Nullif(this=value, expression=_cast(_string("NaN"), kind))
+
+    def nothing(self) -> exp.Expression:
+        """Return a value for a query that reads none."""
+        return _whole(1)
 
     def wrong(self) -> exp.Expression | None:
         """Return the test whether a value is of a type that it must not be, where the dialect lets that happen."""
@@ -137,7 +143,7 @@ class Pieces:
     def value(self, value: Expr) -> exp.Expression:
         """Return an expression, in floating point whatever the literals in it are."""
         made = self._value(value)
-        return made if self.dialect == "sqlite" or _floats(value) else exp.cast(made, "double")
+        return made if self.dialect == "sqlite" or _floats(value) else _cast(made, "double")
 
     def _value(self, value: Expr) -> exp.Expression:
         if isinstance(value, Num):
@@ -260,7 +266,7 @@ class Pieces:
         texts = any(isinstance(label, str) for label in labels) or len({type(x) is bool for x in labels}) > 1
         written = [_string(str(label)) if texts else self._literal(label) for label in labels]
         if any(isinstance(label, float) for label in labels) and not texts:
-            written = [exp.cast(each, "double") for each in written]
+            written = [_cast(each, "double") for each in written]
         known = [exp.EQ(this=self.column("refused"), expression=_whole(0))] if checked else []
         chosen = [exp.EQ(this=self.column(choice), expression=_whole(k)) for k in range(len(written))]
         tests = [self._chain(exp.And, [*known, each]) for each in chosen]
@@ -296,6 +302,10 @@ def _tiny(value: Expr, factor: float) -> bool:
     if isinstance(value, If):
         return _tiny(value.then, factor) or _tiny(value.otherwise, factor)
     return not (isinstance(value, Num) or (isinstance(value, Op) and value.op in ("exp", "log")))
+
+
+def _cast(piece: exp.Expression, kind: str) -> exp.Expression:
+    return exp.Cast(this=piece, to=exp.DataType(this=exp.DataType.Type[kind.upper()]))
 
 
 def _case(pairs: Sequence[tuple[exp.Expression, exp.Expression]], otherwise: exp.Expression | None) -> exp.Expression:
