@@ -70,6 +70,14 @@ def _leaf(i):
     return Leaf(f"g{i % 3}", Given(0.5))
 
 
+def endless():
+    """Return a tree over numbers, and the largest numbers there are, infinite ones included."""
+    leaves = [Leaf("n0", Sigmoid(-1e6, 2.0)), Leaf("n1", Ramp([(-5, 0), (1e6, 1)])), Leaf("n2", Sigmoid(3.0, -1e-6))]
+    ends = [np.inf, -np.inf, 1.7976931348623157e308, -1.7976931348623157e308, 0.0, 5.0]
+    columns = {f"n{i}": np.roll(ends * 6, i * 7) for i in range(3)}
+    return Tree(Gate(leaves, 0.4, [0.3, 0.3, 0.4])), columns
+
+
 def patients():
     """Return the decision of the documentation and 10,000 patients: some real, others random, far out or incomplete."""
     data = datasets.breast_cancer()

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from export_cases import agree, expected, random_model, table
-from sql_cases import balanced, chain, declared, found, houses, patients, quoted, strange, wide
+from sql_cases import balanced, chain, declared, endless, found, houses, patients, quoted, strange, wide
 
 from baconlogic import Gate, Leaf, Tree
 from baconlogic.criteria import Given, Ramp, Sigmoid, Table
@@ -156,6 +156,12 @@ def test_postgres_agrees_on_real_columns(server, make):
     model, columns = make()
     server.fill(make.__name__, columns, ", ".join(f"{name} double precision" for name in columns))
     agree(ask(server, model, make.__name__), expected(model, columns))
+
+
+def test_numbers_without_end_have_an_answer(server):
+    model, columns = endless()
+    server.fill("endless", columns, declared(columns))
+    agree(ask(server, model, "endless"), expected(model, columns))
 
 
 @pytest.mark.parametrize("make", [chain, balanced, wide])

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from export_cases import agree, expected, random_model, table
-from sql_cases import balanced, chain, declared, found, houses, patients, quoted, strange, wide
+from sql_cases import balanced, chain, declared, endless, found, houses, patients, quoted, strange, wide
 
 from baconlogic import Decision, Gate, Leaf, Not, Tree
 from baconlogic.criteria import Given, Ramp, Sigmoid, Table
@@ -104,6 +104,12 @@ def test_databases_agree_on_real_columns(database, make):
     model, columns = make()
     database.fill("rows", columns, ", ".join(f"{name} double precision" for name in columns))
     agree(ask(database, model, "rows"), expected(model, columns))
+
+
+def test_numbers_without_end_have_an_answer(database):
+    model, columns = endless()
+    database.fill("endless", columns, declared(columns))
+    agree(ask(database, model, "endless"), expected(model, columns))
 
 
 @pytest.mark.parametrize(("make", "leaves"), [(chain, 100), (balanced, 128), (wide, 300)])
