@@ -48,11 +48,16 @@ def to_sql(
 
     NULL and NaN are missing. Where the model has no answer (see its criteria), and where a column of SQLite holds text
     instead of a number or the reverse, all answers are NULL. There is no semicolon: it can follow CREATE VIEW ... AS.
+    SQLite must have its mathematical functions (`SELECT exp(1)`: 3.35 or later, built with them), PostgreSQL be 12 or
+    later; there, a column of true and false that the model reads as numbers must be made whole numbers first.
     """
     try:
         from baconlogic.export.sqltree import Pieces
     except ImportError:
         raise ImportError("an export to SQL needs sqlglot; pip install 'baconlogic[sql]'") from None
+    if not re.fullmatch(r"\w+", dialect):
+        raise ValueError(f"a dialect is one word, e.g. 'duckdb', got {dialect!r:.60}")
+    dialect = dialect.lower()
     made = program(model, trace=trace)
     parts, kept = _parts(table), _kept(keep)
     _check_names([*parts, *kept, *(one.feature for one in made.inputs)], made, dialect)
