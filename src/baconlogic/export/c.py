@@ -75,6 +75,7 @@ class _Writer:
         self.fields = identifiers(each.feature for each in made.inputs)
         self.argument = f"const struct {name}_input *in"
         self.nan = f"({real})NAN"
+        self.functions = self._functions()
 
     def header(self) -> str:
         """Write what a caller includes."""
@@ -85,7 +86,7 @@ class _Writer:
             '#ifdef __cplusplus\nextern "C" {\n#endif',
             "\n".join(f"#define {self.name.upper()}_{what} {len(all_)}" for what, all_ in sizes.items() if all_),
             self._struct(),
-            *(f"/* {said} */\n{declared};" for said, declared, _ in self._functions()),
+            *(f"/* {said} */\n{declared};" for said, declared, _ in self.functions),
             "#ifdef __cplusplus\n}\n#endif",
             "#endif",
         ]
@@ -94,7 +95,7 @@ class _Writer:
     def source(self) -> str:
         """Write what is compiled."""
         refused = self._refused()
-        functions = [f"{declared}\n{{\n{body}\n}}" for _, declared, body in self._functions()]
+        functions = [f"{declared}\n{{\n{body}\n}}" for _, declared, body in self.functions]
         text = "\n\n".join([*([refused] if refused else []), *functions])
         used = self.printer.helpers(text)
         headers = ["math.h"] if re.search(r"\b(NAN|isnan|exp|log|fabs|expm1)", "\n".join([*used, text])) else []
