@@ -1,0 +1,153 @@
+"""What an exported decision costs: bytes, operations and time of each export, against scikit-learn on one row.
+
+The model is the 7-leaf tree that `BaconClassifier(random_state=0)` learns from two thirds of the breast cancer data
+(malignant7.json). To run it:
+
+    python benchmarks/export.py            node and duckdb are measured when they are installed
+    python benchmarks/export.py --quick    fewer repeats: does it run, and do all agree?
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # every contender gets one core
+
+import numpy as np
+
+from baconlogic import datasets, load
+from baconlogic.export.compiling import program
+from baconlogic.export.costs import c_nanoseconds, cost
+from baconlogic.export.python import to_python
+
+_NODE = """
+import {{ decide }} from "./model.mjs";
+const rows = {rows};
+let best = Infinity, yes = 0;
+for (let run = 0; run < {runs}; run++) {{
+  const start = process.hrtime.bigint();
+  for (const row of rows) yes += decide(row) === "malignant" ? 1 : 0;
+  best = Math.min(best, Number(process.hrtime.bigint() - start) / rows.length);
+}}
+console.log(best, yes / {runs});
+"""
+
+
+def best_seconds(run: Callable[[], object], budget: float) -> float:
+    """Return the shortest of several runs: the noise of a shared machine only ever adds."""
+    run()
+    taken, spent = [], 0.0
+    while spent < budget or len(taken) < 3:
+        start = time.perf_counter()
+        run()
+        taken.append(time.perf_counter() - start)
+        spent += taken[-1]
+    return min(taken)
+
+
+def optional(module: str, name: str) -> Callable[..., Any] | None:
+    """Return a function of an export that may not be there."""
+    if importlib.util.find_spec(f"baconlogic.export.{module}") is None:
+        return None
+    return getattr(importlib.import_module(f"baconlogic.export.{module}"), name)
+
+
+def node_nanoseconds(model: Any, rows: list[dict[str, float]], runs: int) -> tuple[float, float] | None:
+    """Return nanoseconds a decision in node, and how many rows are malignant."""
+    node, to_javascript = shutil.which("node"), optional("javascript", "to_javascript")
+    if node is None or to_javascript is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "model.mjs").write_text(to_javascript(model), encoding="utf-8")
+        main = Path(folder, "main.mjs")
+        main.write_text(_NODE.format(rows=json.dumps(rows), runs=runs), encoding="utf-8")
+        said = subprocess.run([node, str(main)], check=True, capture_output=True, text=True)  # noqa: S603
+    nanoseconds, yes = said.stdout.split()
+    return float(nanoseconds), float(yes)
+
+
+def sql_rows_a_second(model: Any, frame: Any, budget: float) -> float | None:
+    """Return how many rows duckdb decides in a second; a table of a million."""
+    to_sql = optional("sql", "to_sql")
+    if to_sql is None or importlib.util.find_spec("duckdb") is None:
+        return None
+    import duckdb
+
+    many = frame.iloc[np.arange(1_000_000 if budget > 0.5 else 10_000) % len(frame)]
+    with duckdb.connect() as database:
+        database.execute("SET threads = 1")
+        database.register("many", many)
+        database.execute("CREATE TABLE data AS SELECT * FROM many")
+        query = to_sql(model, dialect="duckdb", table="data").rstrip().rstrip(";")
+        return len(many) / best_seconds(
+            lambda: database.execute(f"CREATE OR REPLACE TEMP TABLE said AS {query}"), budget
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer repeats and rows")
+    quick = parser.parse_args().quick
+    budget, runs = (0.05, 20) if quick else (2.0, 3000)
+    print(f"Python {platform.python_version()}, numpy {np.__version__}, {os.cpu_count()} cores, {platform.machine()}")
+    model = load(Path(__file__).with_name("malignant7.json"))
+    data = datasets.breast_cancer()
+    frame = data.frame().drop(columns="target")
+    print(f"\nmalignant or benign, {len(list(model.tree.walk()))} nodes, {len(frame)} rows\n")
+    print(cost(model, measure=False))
+
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.tree import DecisionTreeClassifier
+
+    columns = [each.feature for each in program(model).inputs]
+    used = frame[columns]
+    rows = used.to_dict("records")
+    said = model.predict(frame)
+    module: dict[str, Any] = {}
+    exec(to_python(model), module)  # noqa: S102
+    assert [module["decide"](row) for row in rows] == said.tolist()  # noqa: S101
+    X = used.to_numpy()
+    logistic = LogisticRegression(max_iter=10_000).fit(X, said)
+    tree = DecisionTreeClassifier(max_leaf_nodes=7, random_state=0).fit(X, said)
+    one, first = X[:1], rows[0]
+    hundred = range(100)
+    contenders: dict[str, Callable[[], object]] = {
+        "Python export, probabilities": lambda: [module["probabilities"](first) for _ in hundred],
+        "Python export, decide": lambda: [module["decide"](first) for _ in hundred],
+        "LogisticRegression.predict_proba": lambda: [logistic.predict_proba(one) for _ in hundred],
+        "DecisionTreeClassifier.predict": lambda: [tree.predict(one) for _ in hundred],
+    }
+    seconds = dict.fromkeys(contenders, np.inf)
+    for _ in range(3):  # in turns, so that a busy moment of the machine meets all
+        for who, run in contenders.items():
+            seconds[who] = min(seconds[who], best_seconds(run, budget / 3) / len(hundred))
+    print("\none row at a time")
+    own = seconds["Python export, probabilities"]
+    for who, taken in seconds.items():
+        goal = "   (goal: 10 x or more)" if who.startswith("Logistic") else ""
+        print(f"  {who:33} {1e6 * taken:10.2f} us   {taken / own:6.1f} x{goal}")
+    nanoseconds = c_nanoseconds(model, X.tolist(), runs)
+    if nanoseconds is not None:
+        print(f"  {'C export, decide (cc -O2)':33} {nanoseconds:10.1f} ns            (goal: 150 ns or less)")
+    node = node_nanoseconds(model, rows, runs)
+    if node is not None:
+        assert node[1] == (said == "malignant").sum()  # noqa: S101
+        print(f"  {'JavaScript export, decide (node)':33} {node[0]:10.1f} ns")
+    rate = sql_rows_a_second(model, frame, budget)
+    if rate is not None:
+        print(f"  {'SQL export (duckdb, one thread)':33} {rate / 1e6:10.2f} million rows a second")
+
+
+if __name__ == "__main__":
+    main()
