@@ -19,6 +19,9 @@ The reading map, from the bottom up:
     explain     questions to a tree: what matters, why this case, what would change it
     edit        tree -> tree: prune, simplify, regroup, set, refit; EditLog
     plot        pictures; needs matplotlib
+    export      tree -> Python, C, JavaScript, SQL, ONNX, LaTeX, a workbook
+    report      a page or Markdown for people; a prompt for a language model, and a check of what it wrote
+    cli         the command `baconlogic`; needs typer and polars
     datasets    tables for experiments
 """
 
@@ -32,7 +35,7 @@ from baconlogic.notation import FormulaError
 from baconlogic.tree import Gate, Leaf, Not, Tree
 
 if TYPE_CHECKING:
-    from baconlogic import datasets, edit, explain, plot, search, thresholds
+    from baconlogic import datasets, edit, explain, export, plot, report, search, thresholds
     from baconlogic.classifier import BaconClassifier
 
 __version__ = "0.1.0"
@@ -49,9 +52,11 @@ __all__ = [
     "datasets",
     "edit",
     "explain",
+    "export",
     "gcd",
     "load",
     "plot",
+    "report",
     "search",
     "thresholds",
 ]
@@ -61,6 +66,6 @@ def __getattr__(name: str) -> Any:
     """Bring in what learns only when it is asked for: a tree needs numpy alone."""
     if name == "BaconClassifier":
         return import_module("baconlogic.classifier").BaconClassifier
-    if name in ("datasets", "edit", "explain", "plot", "search", "thresholds"):
+    if name in ("datasets", "edit", "explain", "export", "plot", "report", "search", "thresholds"):
         return import_module(f"baconlogic.{name}")
     raise AttributeError(f"module 'baconlogic' has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import shutil
 import subprocess
@@ -107,11 +108,9 @@ def cost(model: Any, *, measure: bool = True) -> Cost:
     source = to_c(model)
     sizes = {"c": len((source.header + source.source).encode())}
     for name in _TEXTS:
-        try:
-            module = importlib.import_module(f"baconlogic.export.{name}")
-        except ModuleNotFoundError:
-            continue
-        sizes[name] = len(getattr(module, f"to_{name}")(model).encode())
+        module = importlib.import_module(f"baconlogic.export.{name}")
+        with contextlib.suppress(ModuleNotFoundError):  # SQL needs a package of its own
+            sizes[name] = len(getattr(module, f"to_{name}")(model).encode())
     counts = _operations(made)
     return Cost(
         bytes=dict(sorted(sizes.items())),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from baconlogic import export
+from baconlogic.export.c import to_c
 from baconlogic.files import write_whole
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def save(model: Any, path: str | os.PathLike[str], *, to: str | None = None, **o
         raise ValueError(f"cannot export to {kind!r}; use one of {', '.join(SUFFIXES)}")
     if kind == "c":
         return _save_c(model, place, options)
-    made = getattr(export, f"to_{kind}")(model, **options)
+    made = getattr(import_module(f"baconlogic.export.{kind}"), f"to_{kind}")(model, **options)
     write_whole(_as_bytes(kind, made), place)
     return [place]
 
@@ -49,7 +50,7 @@ def _kind(path: Path) -> str:
 
 
 def _save_c(model: Any, path: Path, options: dict[str, Any]) -> list[Path]:
-    found = export.to_c(model, **{"name": path.stem, **options})
+    found = to_c(model, **{"name": path.stem, **options})
     header = path.with_name(f"{found.name}.h")
     write_whole(found.header.encode(), header)
     write_whole(found.source.encode(), path)

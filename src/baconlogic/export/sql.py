@@ -54,7 +54,7 @@ def to_sql(
     try:
         from baconlogic.export.sqltree import Pieces
     except ImportError:
-        raise ImportError("an export to SQL needs sqlglot; pip install 'baconlogic[sql]'") from None
+        raise ModuleNotFoundError("an export to SQL needs sqlglot; pip install 'baconlogic[sql]'") from None
     if not re.fullmatch(r"\w+", dialect):
         raise ValueError(f"a dialect is one word, e.g. 'duckdb', got {dialect!r:.60}")
     dialect = dialect.lower()

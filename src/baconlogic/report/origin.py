@@ -161,8 +161,8 @@ def recipe(model: Any) -> Recipe:
     facts = [("SHA-256 of the model file", digest(model))]
     made = {} if decision is None else dict(decision.provenance)
     names = {"baconlogic": "baconlogic at fit", "numpy": "numpy at fit", "cases": "cases at fit",
-             "distinct_rows": "distinct rows at fit", "columns": "columns at fit", "seed": "seed, drawn from random_state",
-             "threshold": "threshold chosen by"}  # fmt: skip
+             "distinct_rows": "distinct rows at fit", "columns": "columns at fit",
+             "seed": "seed, drawn from random_state", "threshold": "threshold chosen by"}  # fmt: skip
     facts += [(name, _plain(made[key])) for key, name in names.items() if key in made]
     trees = made.get("trees")
     labels = decision.classes if decision is not None and len(decision.trees) > 1 else ("",)
