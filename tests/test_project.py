@@ -715,6 +715,12 @@ def test_the_pages_print_what_they_say(tmp_path):
         run_python(str(docs / "run.py"), "--check", str(page))
 
 
+@pytest.mark.skipif("BACONLOGIC_TEST_TOOLS" not in os.environ, reason="only continuous integration demands them")
+@pytest.mark.parametrize("tool", ["chromium", "gcc", "node", "valgrind"])
+def test_the_tools_that_other_tests_skip_without_are_here(tool):
+    assert shutil.which(tool)
+
+
 def test_the_demo_ranks_the_four_offers():
     printed = run_python(str(ROOT / "examples" / "job_offers.py"))
     rows = [
