@@ -10,8 +10,8 @@ help:
 	@echo "make demo    learn when a tumour is malignant"
 	@echo "make test    run all tests"
 	@echo "make lint    ruff and mypy"
-	@echo "make page    run the examples of docs/explain.md and put in what they print (two minutes)"
-	@echo "make bench   measure speed and accuracy against peers (installs them and torch into .venv-bench)"
+	@echo "make page    run the examples of the pages in docs and put in what they print (two minutes)"
+	@echo "make bench   measure speed, accuracy and exports against peers (installs them and torch into .venv-bench)"
 	@echo "make clean   remove everything that was made"
 
 $(BIN)/python:
@@ -43,7 +43,7 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 
 page: $(VENV)/.test
-	$(BIN)/python docs/run.py docs/explain.md
+	for page in docs/explain.md docs/export.md docs/report.md; do $(BIN)/python docs/run.py $$page || exit 1; done
 
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
@@ -62,11 +62,13 @@ bench: .venv-bench/.ready
 	.venv-bench/bin/python benchmarks/suite.py --seeds 0 1 2 3
 	.venv-bench/bin/python benchmarks/suite.py --extra only
 	.venv-bench/bin/python benchmarks/fit.py
+	.venv-bench/bin/python benchmarks/export.py
 
 bench-smoke: $(VENV)/.installed
 	$(BIN)/python benchmarks/kernel.py --quick
 	$(BIN)/python benchmarks/suite.py --quick
 	$(BIN)/python benchmarks/fit.py --quick
+	$(BIN)/python benchmarks/export.py --quick
 
 clean:
 	rm -rf $(VENV) .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from baconlogic.export.expression import Among, Binding, Check, Program
 
-_READERS = """
+_READ = """
 def _read(row, name):
     try:
         return row[name]
     except KeyError:
         raise ValueError(f"missing column {name!r}") from None
-
-
+"""
+_NUMBER = """
 def _number(row, name):
     value = _read(row, name)
     if isinstance(value, (str, bytes)):
@@ -31,8 +31,8 @@ def _number(row, name):
         if type(value).__name__ in ("NAType", "NaTType"):
             return nan
         raise ValueError(f"{name!r} must be a number, got {value!r}") from None
-
-
+"""
+_CATEGORY = """
 def _category(row, name, text):
     value = _read(row, name)
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
@@ -40,8 +40,8 @@ def _category(row, name, text):
     if isinstance(value, str) != text:
         raise ValueError(f"{name!r} must be {'text' if text else 'a whole number'}, got {value!r}")
     return value
-
-
+"""
+_REFUSE = """
 def _refuse(name, value, why):
     raise ValueError(f"{name!r} is {value!r}, {why}")
 """
@@ -82,66 +82,55 @@ def to_python(model: Any, *, trace: bool = False) -> str:
         f"FEATURES = {_tuple(each.feature for each in made.inputs)}\n"
         f"CLASSES = {_tuple(made.classes)}\n"
         f"THRESHOLD = {made.threshold!r}",
-        _READERS.strip() if made.inputs else "",
+        *_helpers(made),
         *_functions(made, printer),
     ]
     return "\n\n\n".join(part for part in parts if part) + "\n"
 
 
+def _helpers(made: Program) -> list[str]:
+    """Return the functions that read a row, those that are needed."""
+    kinds = {each.kind for each in made.inputs}
+    wanted = {_READ: kinds, _NUMBER: "number" in kinds, _CATEGORY: kinds - {"number"}, _REFUSE: made.checks}
+    return [text.strip() for text, needed in wanted.items() if needed]
+
+
 def _functions(made: Program, printer: _Python) -> list[str]:
     names = [spot.name for spot in made.spots] or list(made.truths)
-    doc = "truth of every node, in the order of NODES" if made.spots else "truth of each tree"
-    found = [
-        _function(
-            "_truths",
-            "row",
-            f"Return the {doc}.",
-            [*_read(made), *_lines(made.needed(*names), printer)],
-            _tuple_of(names),
-        )
-    ]
-    if made.spots:
-        found.insert(0, "NODES = " + _tuple((spot.tree, spot.path) for spot in made.spots))
+    work = [*_read(made), *_lines(made.needed(*names), printer)]
     one = len(made.truths) == 1
-    roots = [names.index(name) for name in made.truths]
-    picked = [f"found[{i}]" for i in roots]
     say = "Return the degree of truth of a row" + (", a dict of FEATURES." if one else " for each class.")
-    found.append(
-        _function("truth", "row", say, ["found = _truths(row)"], picked[0] if one else f"[{', '.join(picked)}]")
-    )
-    start = [f"{_tuple_of(made.truths)} = {'(truth(row),)' if one else 'truth(row)'}"] if made.truths else []
+    if made.spots:
+        nodes = "NODES = " + _tuple((spot.tree, spot.path) for spot in made.spots)
+        found = [nodes, _function("_nodes", "Return the truth of every one of NODES.", work, f"({', '.join(names)},)")]
+        roots = [f"found[{names.index(name)}]" for name in made.truths]
+        found.append(_function("truth", say, ["found = _nodes(row)"], roots[0] if one else f"[{', '.join(roots)}]"))
+    else:
+        found = [_function("truth", say, work, made.truths[0] if one else f"[{', '.join(made.truths)}]")]
+    start = [f"{', '.join(made.truths)} = truth(row)"] if made.truths else []
     if made.probabilities:
         body = [*start, *_lines(made.after(*made.probabilities), printer)]
-        found.append(
-            _function(
-                "probabilities",
-                "row",
-                "Return the probability of each of CLASSES.",
-                body,
-                f"[{', '.join(made.probabilities)}]",
-            )
-        )
+        answer = f"[{', '.join(made.probabilities)}]"
+        found.append(_function("probabilities", "Return the probability of each of CLASSES.", body, answer))
     body = [*start, *_lines(made.after(made.choice), printer)]
-    found.append(_function("decide", "row", "Return the answer: one of CLASSES.", body, f"CLASSES[int({made.choice})]"))
-    if made.spots:
-        found.append(_trace(made, roots))
-    return found
+    found.append(_function("decide", "Return the answer: one of CLASSES.", body, f"CLASSES[int({made.choice})]"))
+    return [*found, _trace(made, names)] if made.spots else found
 
 
-def _trace(made: Program, roots: list[int]) -> str:
+def _trace(made: Program, names: list[str]) -> str:
     chances = '        "probabilities": probabilities(row),\n' if made.probabilities else ""
     return (
         'def trace(row):\n    """Return the truth of every node of every tree, root first, with the answer."""\n'
-        "    found = _truths(row)\n    return {\n"
-        f'        "truth": [{", ".join(f"found[{i}]" for i in roots)}],\n'
+        "    found = _nodes(row)\n    return {\n"
+        f'        "truth": [{", ".join(f"found[{names.index(name)}]" for name in made.truths)}],\n'
         '        "nodes": [{"tree": k, "path": list(path), "truth": t} for (k, path), t in zip(NODES, found)],\n'
         f'{chances}        "decision": decide(row),\n    }}'
     )
 
 
-def _function(name: str, argument: str, doc: str, body: Sequence[str], answer: str) -> str:
+def _function(name: str, doc: str, body: Sequence[str], answer: str) -> str:
     lines = [f'"""{doc}"""', *body, f"return {answer}"]
-    return "\n".join([f"def {name}({argument}):", *(f"    {line}" for line in lines)])
+    return "\n".join([f"def {name}(row):", *(f"    {line}" for line in lines)])
 
 
 def _read(made: Program) -> list[str]:
@@ -175,7 +164,3 @@ def _lines(bindings: Sequence[Binding], printer: _Python) -> list[str]:
 def _tuple(values: Any) -> str:
     written = [ascii(value) for value in values]
     return f"({', '.join(written)}{',' if len(written) == 1 else ''})"
-
-
-def _tuple_of(names: Sequence[str]) -> str:
-    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
