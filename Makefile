@@ -20,7 +20,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[demo]'
+	$(PIP) --editable '.[demo,cli,report]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed

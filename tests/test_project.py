@@ -704,7 +704,7 @@ assert "numba" not in sys.modules and "narwhals" not in sys.modules
 
 def test_the_readme_examples_print_what_the_readme_says(tmp_path):
     blocks = re.findall(r"```(python|text)\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert [kind for kind, _ in blocks] == ["python", "text"] * 4
+    assert [kind for kind, _ in blocks] == ["python", "text"] * 5
     for (_, code), (_, expected) in zip(blocks[::2], blocks[1::2], strict=True):
         assert run_python("-c", code, cwd=tmp_path) == expected
 
