@@ -1,16 +1,21 @@
-"""How the tests run the installed command, and the small table that they use."""
+"""How the tests run the command, installed or in this process, and the small table that they use."""
 
+import contextlib
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from baconlogic import Tree
+from baconlogic.cli import main
 
 INSTALLED = Path(sys.executable).parent / "baconlogic"
 COMMAND = [str(INSTALLED)] if INSTALLED.exists() else [sys.executable, "-m", "baconlogic"]
@@ -18,7 +23,7 @@ FIT = ("fit", "data.csv", "--target", "diagnosis", "--max-leaves", 2)
 
 
 def start(*arguments, folder, **options):
-    """Start the command."""
+    """Start the installed command."""
     environment = {key: value for key, value in os.environ.items() if key != "BACONLOGIC_DEBUG"}
     environment |= {"PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.PIPE}
@@ -28,22 +33,37 @@ def start(*arguments, folder, **options):
 
 
 def run(*arguments, folder, given=None):
-    """Run the command and return its exit code, what it answers, and what it says beside."""
+    """Run a command line in this process and return its exit code, what it answers, and what it says beside."""
+    out, err, pipe = io.StringIO(), io.StringIO(), io.TextIOWrapper(io.BytesIO((given or "").encode()))
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.chdir(folder))
+        stack.enter_context(contextlib.redirect_stdout(out))
+        stack.enter_context(contextlib.redirect_stderr(err))
+        stack.enter_context(mock.patch.object(sys, "stdin", pipe))
+        stack.enter_context(mock.patch.dict(os.environ))  # --debug is kept there
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("default")
+        code = main([*map(str, arguments)])
+    return code, out.getvalue(), err.getvalue()
+
+
+def run_installed(*arguments, folder, given=None):
+    """Run the installed command and return its exit code, what it answers, and what it says beside."""
     process = start(*arguments, folder=folder)
     out, err = process.communicate(given, timeout=300)
     return process.returncode, out, err
 
 
-def answer(*arguments, folder, given=None):
+def answer(*arguments, folder, given=None, by=run):
     """Return the answer of a run that goes well."""
-    code, out, err = run(*arguments, folder=folder, given=given)
+    code, out, err = by(*arguments, folder=folder, given=given)
     assert (code, "Traceback" in err) == (0, False), err
     return out
 
 
-def refusal(*arguments, folder, code=1, given=None):
+def refusal(*arguments, folder, code=1, given=None, by=run):
     """Return the one line that a run says which goes wrong."""
-    found, out, err = run(*arguments, folder=folder, given=given)
+    found, out, err = by(*arguments, folder=folder, given=given)
     assert (found, out) == (code, ""), err
     lines = err.splitlines()
     assert len(lines) == 1, err

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import polars as pl
 import pytest
-from cli_runs import FIT, answer, ask_json, folder, learned, refusal, run, table, write_csv  # noqa: F401
+from cli_runs import FIT, answer, ask_json, folder, learned, refusal, run, run_installed, table, write_csv  # noqa: F401
 
 from baconlogic import BaconClassifier, Decision, __version__, load
 from baconlogic.cli import main, options
@@ -51,7 +51,7 @@ def test_every_command_has_an_example_in_its_help_and_in_the_docs(capsys):
 
 
 def test_the_version_and_python_m(tmp_path):
-    assert answer("--version", folder=tmp_path) == f"baconlogic {__version__}\n"
+    assert answer("--version", folder=tmp_path, by=run_installed) == f"baconlogic {__version__}\n"
     done = subprocess.run([sys.executable, "-m", "baconlogic", "--version"], capture_output=True, check=True)
     assert done.stdout.decode().split() == ["baconlogic", __version__]
 
@@ -60,7 +60,7 @@ def test_shells_can_complete(tmp_path, monkeypatch):
     monkeypatch.setenv("_BACONLOGIC_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "baconlogic ex")
     monkeypatch.setenv("COMP_CWORD", "1")
-    assert answer(folder=tmp_path).split() == ["explain", "export"]
+    assert answer(folder=tmp_path, by=run_installed).split() == ["explain", "export"]
 
 
 def test_without_typer_one_line_says_what_to_install(monkeypatch, capsys):
@@ -138,6 +138,53 @@ def test_fit_says_which_target_was_meant(folder):
     assert not (folder / "x.json").exists()
 
 
+def test_what_cannot_be_written_or_scored_is_said_before_the_work(folder, monkeypatch):
+    from baconlogic.cli import learning
+
+    def late(*_):
+        raise AssertionError("it was learned first")
+
+    monkeypatch.setattr(learning, "learn", late)
+    (folder / "taken.json").mkdir()
+    (folder / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    assert "taken.json: this is a folder" in refusal(*FIT, "-o", "taken.json", folder=folder)
+    assert "none: there is no such folder" in refusal(*FIT, "-o", "none/x.json", folder=folder)
+    assert "no column 'diagnosis'" in refusal(*FIT, "--test-data", "other.csv", folder=folder)
+    assert "some rows of each class" in refusal(*FIT, "--test", 0.001, folder=folder)
+    assert "this is a file" in refusal("demo", "-o", "data.csv", folder=folder)
+    assert "this is a file" in refusal("alternatives", "data.csv", "-t", "diagnosis", "-o", "data.csv", folder=folder)
+
+
+def test_a_model_is_kept_where_the_test_table_does_not_fit(folder):
+    (folder / "other.csv").write_text("size,coarse,noise,diagnosis\n1,2,3,X\n", encoding="utf-8")
+    said = refusal(*FIT[:-1], 1, "--test-data", "other.csv", "-o", "kept.json", folder=folder)
+    assert "the target holds 'X'" in said
+    assert load(folder / "kept.json").classes == ("B", "M")
+
+
+def test_one_class_alone_is_no_surprise(folder):
+    write_csv(folder / "one.csv", {**table(), "diagnosis": ["B"] * 200})
+    code, out, err = run("fit", "one.csv", "-t", "diagnosis", "-o", "one.json", folder=folder)
+    assert (code, err) == (0, "note: every row is 'B', so there was nothing to learn; check --target\n")
+    assert out.startswith("always 'B'")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--max-leaves", 0), "--max-leaves must be a positive whole number, got 0"),
+        (("--time-budget", -1), "--time-budget must be a positive number of seconds, got -1"),
+        (("--required", "x"), "--required names 'x'"),
+        (("--andness", "3:9"), "--andness must be LOWEST:HIGHEST within [-1, 2]"),
+        (("--class-weight", "M=-3"), "--class-weight must not be negative"),
+        (("--search", "refine"), "--search refine needs a tree to start from: give --init 'HC(a, b)' or --order a,b"),
+        (("--n-jobs", 0), "--n-jobs must not be 0"),
+    ],
+)
+def test_fit_speaks_of_options_not_of_python(folder, given, said):
+    assert said in refusal(*FIT, *given, folder=folder)
+
+
 def test_a_wish_to_stop_ends_the_fit_with_a_tree(folder, monkeypatch, capsys):
     from baconlogic.cli import learning, stopping
 
@@ -178,18 +225,6 @@ def test_alternatives_are_shown_and_saved(folder):
 def test_alternatives_refuse_three_files(folder):
     said = refusal("alternatives", "model.json", "data.csv", "data.csv", "-t", "diagnosis", folder=folder, code=2)
     assert "3 files" in said
-
-
-def test_the_demo_shows_a_tree_and_how_right_it_is(tmp_path):
-    said = answer("demo", "-o", "trial", folder=tmp_path)
-    assert "'malignant' when the truth is above" in said
-    assert "on 190 rows not learned from: accuracy 0.9" in said
-    assert load(tmp_path / "trial" / "malignant.json").classes == ("benign", "malignant")
-    assert pl.read_csv(tmp_path / "trial" / "breast_cancer.csv").shape == (569, 31)
-
-
-def test_the_demo_takes_no_file(tmp_path):
-    assert "unexpected" in refusal("demo", "data.csv", folder=tmp_path, code=2)
 
 
 def test_nothing_is_printed_in_colour_to_a_pipe(folder):

@@ -37,6 +37,28 @@ def test_show_draws_the_model_and_lists_its_parts(folder):
 def test_show_refuses_what_is_no_model(folder):
     assert "no such file" in refusal("show", "none.json", folder=folder)
     assert "the model comes first" in refusal("show", "data.csv", folder=folder)
+    (folder / "odd.json").write_text("{}", encoding="utf-8")
+    assert "as baconlogic fit writes it" in refusal("show", "odd.json", folder=folder)
+
+
+def test_parts_of_several_trees_stand_under_their_class(folder):
+    trees = (Tree.parse("size[0 at 5, 1 at 25]"), Tree.parse("coarse"), Tree.parse("HC(size[0 at 5, 1 at 25], coarse)"))
+    old = load(folder / "model.json")
+    model = Decision(trees, old.links * 3, ("a", "b", "c"), old.features)
+    model.save(folder / "three.json")
+    said = answer("show", "three.json", "--parts", folder=folder)
+    assert [line for line in said.splitlines() if line.startswith("--label")] == ["--label a", "--label b", "--label c"]
+    assert "fit --positive" in refusal("thresholds", "three.json", "three.csv", *TARGET, folder=_three(folder))
+    for command in (("edit", "--andness", "root=C"), ("prune", "--keep", 1), ("simplify",)):
+        name, *more = command
+        assert "say which: --label" in refusal(name, "three.json", *more, "-o", "x.json", folder=folder)
+
+
+def _three(folder):
+    frame = pl.read_csv(folder / "data.csv")
+    labels = [("a", "b", "c")[i % 3] for i in range(frame.height)]
+    frame.with_columns(pl.Series("diagnosis", labels)).write_csv(folder / "three.csv")
+    return folder
 
 
 def test_describe_says_what_explain_describe_says(folder):
@@ -66,6 +88,11 @@ def test_explain_takes_a_case_and_what_is_not_known_of_it(folder):
     assert code == 0
     assert "== unknown" in out
     assert err.startswith("note: no trace, reasons, counterfactual: 'coarse' is missing")
+
+
+def test_explain_refuses_a_value_that_is_none(folder):
+    assert "'abc' is not a number" in refusal("explain", "tree.json", "--set", "size=abc", folder=folder)
+    assert "ask --only unknown" in refusal("explain", "tree.json", "--set", "size=9", "--only", "trace", folder=folder)
 
 
 def test_explain_refuses_a_row_that_is_not_there(folder):
@@ -158,6 +185,17 @@ def test_thresholds_tells_scenarios_and_applies_one(folder):
     assert "treatment planning" in answer(*arguments, folder=folder)
 
 
+def test_a_tree_alone_is_judged_by_what_means_yes(folder):
+    arguments = ("tree.json", "data.csv", *TARGET)
+    cases = (pl.read_csv(folder / "data.csv")["diagnosis"] == "M").sum()
+    assert "--label says which" in refusal("thresholds", *arguments, folder=folder)
+    assert f"200 rows, {cases} of them cases" in answer("thresholds", *arguments, "--label", "M", folder=folder)
+    assert "--label says which" in refusal("report", *arguments, "-o", "r.md", folder=folder)
+    assert "written: r.md" in answer("report", *arguments, "-o", "r.md", "--label", "M", folder=folder)
+    said = refusal("thresholds", "model.json", "data.csv", *TARGET, "--label", "B", folder=folder)
+    assert "speaks for 'M', so --label can be nothing else" in said
+
+
 def test_thresholds_refuses_a_scenario_that_is_not_there(folder):
     arguments = ("thresholds", "model.json", "data.csv", *TARGET)
     assert "screening, diagnosis" in refusal(*arguments, "--scenario", "guessing", folder=folder, code=2)
@@ -184,6 +222,7 @@ def test_prune_keeps_so_many_leaves_and_the_decision_around_them(folder):
     new, old = load(folder / "small.json"), load(folder / "model.json")
     assert len(new.tree.features) == 1
     assert (new.classes, new.links) == (old.classes, old.links)
+    assert "\n1. pruned to 1 leaf\n" in said
     assert "decisions change" in said
     assert "written to small.json" in said
 
@@ -208,11 +247,17 @@ def test_simplify_refuses_a_tolerance_beyond_1(folder):
 
 def test_edit_changes_parts_and_says_what_that_does(folder):
     Tree.parse("SC(a[0 at 0, 1 at 10], group = HC(b[0 at 0, 1 at 1], c[0 at 0, 1 at 1], d))").save(folder / "old.json")
-    answer(
+    said = answer(
         "edit", "old.json", "--andness", "root=C", "--weight", "b=0.5", "--criterion", "a=a[0 at 5, 1 at 6]",
         "--criterion", "c=missing 0.25", "--negate", "c", "--remove", "1.2", "--rename", "group=both",
         "-o", "new.json", folder=folder,
     )  # fmt: skip
+    for words in (
+        "criterion of a (0) set to 0 at 5, 1 at 6\n", "andness of root set to C\n",
+        "weights in group (1) set to 50%, 25%, 25%\n",
+        "group (1) called 'both'\n", "c (1.1) turned into its opposite\n", "d (1.2) removed\n",
+    ):  # fmt: skip
+        assert words in said
     new = load(folder / "new.json")
     assert new[()].andness == Tree.parse("C(a, b)")[()].andness
     assert new["both"].weights == pytest.approx((2 / 3, 1 / 3))
@@ -235,6 +280,13 @@ def test_edit_moves_the_threshold_and_keeps_a_log(folder):
 
 def test_edit_refuses_parts_that_are_not_there(folder):
     assert "show --parts" in refusal("edit", "model.json", "--remove", "nothing", "-o", "x.json", folder=folder)
+    Tree.parse("C(a[0 at 0, 1 at 1], D(a[1 at 5, 0 at 9], b))").save(folder / "band.json")
+    for change, words in (
+        (("--weight", "a=0.7"), "'a' stands for 2 parts; say which by its path: 0, 1.0"),
+        (("--andness", "1.1=HC"), "1.1 is a leaf; only a gate has andness"),
+        (("--remove", "root"), "root is all there is"),
+    ):
+        assert words in refusal("edit", "band.json", *change, "-o", "x.json", folder=folder)
     assert "PART=VALUE" in refusal("edit", "model.json", "--andness", "HC", "-o", "x.json", folder=folder, code=2)
     assert "a tree alone" in refusal("edit", "tree.json", "--threshold", 0.4, "-o", "x.json", folder=folder)
     assert not (folder / "x.json").exists()

@@ -56,6 +56,13 @@ def test_byte_order_marks_blank_lines_and_unnamed_columns_do_no_harm(tmp_path, c
     assert "without a name" in capsys.readouterr().err
 
 
+def test_a_table_without_names_is_noticed(tmp_path, capsys):
+    read(tmp_path, "1,2.5,x\n3,4.5,y\n")
+    assert "looks like values: 1, 2.5, x" in capsys.readouterr().err
+    read(tmp_path, "0,1,y\n3,4.5,y\n")  # pixels may have such names
+    assert capsys.readouterr().err == ""
+
+
 def test_a_last_line_that_is_cut_short_counts_with_what_it_has(tmp_path, capsys):
     assert read(tmp_path, "a,b\n1,2\n3").to_dict(as_series=False) == {"a": [1, 3], "b": [2, None]}
     assert "the last line is cut short" in capsys.readouterr().err
@@ -81,6 +88,7 @@ def test_every_format_gives_the_same_table(tmp_path, monkeypatch):
         (b"", "t.csv", "empty"),
         (b"a,b\n", "t.csv", "no rows"),
         (b"a,b,a\n1,2,3\n", "t.csv", "two columns are called 'a'"),
+        (b"1,2.5,1\n1,2,3\n", "t.csv", "put a line of names on top"),
         (b"a,b\n1,2\n3\n4,5\n", "t.csv", "line 3: expected 2 values as in the header, got 1"),
         (b"a,b\n1,2\n3,4,5\n", "t.csv", "line 3: expected 2 values as in the header, got 3"),
         (b"a,b\n1,caf\xe9\n", "t.csv", "line 2: this is not UTF-8 text; convert it"),

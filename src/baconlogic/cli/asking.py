@@ -9,6 +9,7 @@ import typer
 
 from baconlogic.cli import options, printing, tables
 from baconlogic.cli.errors import MisusedError, RefusedError
+from baconlogic.cli.errors import explain as said_of
 from baconlogic.wording import aligned
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _parts(model: Tree | Decision) -> list[list[dict[str, Any]]]:
             above = nodes[path[:-1]] if path else None
             lines.append(
                 {
-                    "path": ".".join(map(str, path)) or "root",
+                    "path": options.written(path),
                     "kind": "leaf" if isinstance(node, Leaf) else "gate" if isinstance(node, Gate) else "not",
                     "name": node.name or (node.feature if isinstance(node, Leaf) else ""),
                     "weight": above.weights[path[-1]] if isinstance(above, Gate) else None,
@@ -68,13 +69,17 @@ def _parts(model: Tree | Decision) -> list[list[dict[str, Any]]]:
 
 
 def _parts_text(model: Tree | Decision) -> str:
+    from baconlogic.cli import models
+
     texts = []
-    for lines in _parts(model):
+    classes = models.classes_of(model)
+    for i, lines in enumerate(_parts(model)):
+        about = f"--label {classes[i]}\n" if len(classes) > 2 else ""
         rows = [
             [each["path"], each["kind"], "" if each["weight"] is None else f"{each['weight']:.1%}", each["text"]]
             for each in lines
         ]
-        texts.append(aligned(["path", "kind", "weight", "what it says"], rows, left=4))
+        texts.append(about + aligned(["path", "kind", "weight", "what it says"], rows, left=4))
     return "\n\n".join(texts)
 
 
@@ -86,7 +91,7 @@ def _origin(model: Tree | Decision) -> str:
         return ""
     known, said = model.provenance, []
     if "cases" in known:
-        said.append(f"learned from {known['cases']:g} rows and {len(model.features)} columns, seed {known.get('seed')}")
+        said.append(f"learned from {known['cases']:g} rows and {len(model.features)} columns")
     for tree in known.get("trees") or ():
         if tree.get("edited"):
             said.append("edited since it was learned")
@@ -171,7 +176,7 @@ def _answers(
     from baconlogic import explain as questions
 
     told: dict[str, Any] = {}
-    why = ""
+    why: ValueError | None = None
     for name in wanted:
         more: dict[str, Any] = {"X": frame} if name in ("counterfactual", "unknown") and frame is not None else {}
         more |= {"immutable": fixed} if name == "counterfactual" and fixed else {}
@@ -181,10 +186,12 @@ def _answers(
             if strict or None not in values.values():
                 raise
             told[name] = None
-            why = str(problem)
+            why = problem
     left = [name for name, each in told.items() if each is None]
-    if left:
-        printing.note(f"no {', '.join(left)}: {why}")
+    if why is not None:
+        if len(left) == len(told):  # it is not for what is missing
+            raise why
+        printing.note(f"no {', '.join(left)}: {said_of(why)}")
     return told
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from baconlogic.cli import options, printing, tables
-from baconlogic.cli.errors import MisusedError, RefusedError
+from baconlogic.cli.errors import MisusedError
 
 TARGETS = {
     "python": ("trace",), "javascript": ("trace",), "c": ("name", "real", "trace"),
@@ -48,6 +48,7 @@ def export(
         raise MisusedError(f"--{strange[0]} does not go with --to {kind}")
     if output is None and kind in BINARY:
         raise MisusedError(f"{kind} is not text to print; say where to write it: -o model.{_suffix(kind)}")
+    options.check_file(output)
     found = models.read(model)
     exporting = _exporting()
     said: dict[str, Any] = {"to": kind, "files": [], "text": None}
@@ -73,7 +74,7 @@ def _kind(to: str | None, output: Path | None) -> str:
         return str(to)
     found = None if output is None else SUFFIXES.get(output.suffix.lower())
     if found is None:
-        raise MisusedError(f"say what to write: --to {', '.join(TARGETS)}")
+        raise MisusedError(f"say what to write: --to with one of {', '.join(TARGETS)}")
     return found
 
 
@@ -97,6 +98,7 @@ def report(
     data: options.Table,
     output: Annotated[Path, typer.Option("--output", "-o", help="report.html or report.md.", metavar="FILE")],
     target: options.MaybeTarget = None,
+    label: options.Label = None,
     title: Annotated[str | None, typer.Option("--title", help="The heading.")] = None,
     context: Annotated[str, typer.Option("--context", help="What the reader should know of the data.")] = "",
     form: options.Format = None,
@@ -110,12 +112,12 @@ def report(
 
     if output.suffix.lower() not in (".html", ".md"):
         raise MisusedError(f"a report is written as .html or .md, got {output.name!r}")
-    if not output.parent.is_dir():
-        raise RefusedError(f"{output.parent}: there is no such folder to write the report to; make it first")
+    options.check_file(output)
     found = models.read(model)
-    rows = models.judged(found, tables.read(data, form, missing), target)
+    asked = models.label_of(label, found)
+    rows = models.judged(found, tables.read(data, form, missing), target, asked)
     with printing.busy("writing the report"):
         path = import_module("baconlogic.report").report(
-            found, rows.X, rows.y, path=output, title=title, context=context
+            found, rows.X, rows.y, path=output, title=title, context=context, label=asked
         )
     printing.document({"report": str(path)}) if as_json else printing.answer(f"written: {path}")

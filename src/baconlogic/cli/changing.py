@@ -114,6 +114,7 @@ def edit(
     model as it is.
     """
     to = options.destination(output, in_place, model)
+    options.check_file(log)
     if not any((criterion, andness, weight, negate, rename, remove, snap)) and threshold is None:
         raise MisusedError("say what to change, e.g. --andness root=HC, --weight radius=0.7 or --threshold 0.4")
     job = _Job(model, to, data, target, label, form, missing)
@@ -235,7 +236,7 @@ class _Job:
     def finish(self, as_json: bool) -> None:
         """Write the new model, and say what changed."""
         from baconlogic import Decision
-        from baconlogic.cli import models
+        from baconlogic.cli import editing, models
 
         new: Tree | Decision = self.log.tree
         if isinstance(self.model, Decision):
@@ -249,7 +250,7 @@ class _Job:
             printing.document(
                 {
                     "model": str(self.to),
-                    "edits": [str(entry).split("\n", 1)[0] for entry in self.log.entries],
+                    "edits": [editing.said(entry) for entry in self.log.entries],
                     "threshold": self.threshold,
                     "leaves": [before, after],
                     "gates": [gates, gates_after],
@@ -259,7 +260,7 @@ class _Job:
             )
             return
         size = f"leaves {before} -> {after}, gates {gates} -> {gates_after}"
-        edits = str(self.log) if self.log.entries else ""
+        edits = editing.protocol(self.log)
         turned = "" if changed is None or self.threshold is None else changed["said"]
         printing.answer("\n\n".join(filter(None, [str(new), edits, turned, f"{size}; written to {self.to}"])))
 

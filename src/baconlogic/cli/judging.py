@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from baconlogic.cli import options, printing, tables
-from baconlogic.cli.errors import MisusedError, RefusedError
+from baconlogic.cli.errors import MisusedError
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -30,6 +30,8 @@ def predict(
     """Say the class of each row, the probability of each class, and the degree of truth."""
     from baconlogic.cli import models
 
+    if output is not None:
+        tables.check_written(output)
     found = models.read(model)
     frame = tables.read(data, form, missing)
     answers = _answers(found, frame)
@@ -92,6 +94,7 @@ def thresholds(
     model: options.Model,
     data: options.Table,
     target: options.Target,
+    label: options.Label = None,
     scenario: Annotated[
         list[str] | None,
         typer.Option("--scenario", help="screening, diagnosis or treatment planning; all three by default."),
@@ -115,6 +118,7 @@ def thresholds(
     """Say where the decision should turn for screening, diagnosis, treatment planning, or by what errors cost."""
     from baconlogic import thresholds as turning
     from baconlogic.cli import models
+    from baconlogic.subjects import subject
 
     if (alarm is None) != (miss is None):
         raise MisusedError("costs are two: give both --alarm and --miss")
@@ -128,11 +132,13 @@ def thresholds(
         applied = _scenario(apply, list(turning.SCENARIOS))
         wanted += [] if applied in wanted or not wanted else [applied]
     found = models.read(model)
-    rows = models.judged(found, tables.read(data, form, missing), target)
+    asked = models.label_of(label, found)
+    if asked is not None:
+        subject(found, None, asked)  # of two classes the tree speaks for one
+    rows = models.judged(found, tables.read(data, form, missing), target, asked)
     assert rows.y is not None  # noqa: S101
-    table = turning.scenarios(
-        found, rows.X, rows.y, names=wanted or tuple(turning.SCENARIOS), cv=parts, random_state=seed
-    )
+    y = rows.y if asked is None or models.classes_of(found) else rows.y == asked  # a tree alone knows yes and no
+    table = turning.scenarios(found, rows.X, y, names=wanted or tuple(turning.SCENARIOS), cv=parts, random_state=seed)
     said = table.to_dict()
     text = str(table)
     if apply is not None and to is not None:
@@ -193,6 +199,4 @@ def compare(
         ]
         said["accuracy"] = [each.to_dict() for each in right]
         text += f"\nAccuracy of the first {right[0]}, of the second {right[1]}; in brackets 95% intervals."
-    if frame is not None and not frame.height:
-        raise RefusedError(f"{data}: the table has no rows")
     printing.document(said) if as_json else printing.answer(text)

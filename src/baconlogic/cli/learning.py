@@ -10,11 +10,11 @@ import typer
 
 from baconlogic.cli import options, printing, tables
 from baconlogic.cli.errors import MisusedError, RefusedError
+from baconlogic.cli.fitting import chosen, classifier, held_out, learn
 from baconlogic.cli.stopping import stoppable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from polars import DataFrame
 
     from baconlogic import Decision
 
@@ -79,158 +79,31 @@ def fit(
     """Learn a model from a table and write it. Ctrl-C stops and writes the best tree found so far."""
     if test is not None and (test_data is not None or not 0.0 < test < 1.0):
         raise MisusedError("--test is a share between 0 and 1 such as 0.25, and does not go with --test-data")
-    if output is not None and not output.parent.is_dir():
-        raise RefusedError(f"{output.parent}: there is no such folder to write the model to; make it first")
     given = dict(locals())
+    options.check_file(output)
     from baconlogic.cli import models, scoring
 
     rows = models.split(tables.read(data, form, missing), target)
-    rows = replace(rows, X=_chosen(rows.X, features, drop))
+    rows = replace(rows, X=chosen(rows.X, features, drop))
     assert rows.y is not None  # noqa: S101
     known = None if positive is not None else models.known_labels(rows.y, target)
-    clf = _classifier(given, rows.X.columns, known or sorted(set(rows.y.tolist())))
-    X, y, held = _held_out(rows.X, rows.y, test, seed)
-    with printing.warnings_as_notes() as said, stoppable(clf) as stop:
-        decision = learn(clf, X, y, positive)
-    interrupted = stop.wanted or any(each.startswith("interrupted") for each in said)
+    clf = classifier(given, rows.X.columns, known or sorted(set(rows.y.tolist())))
+    X, y, held = held_out(rows.X, rows.y, test, seed)
     if test_data is not None:
         other = models.split(tables.read(test_data, form, missing), target)
         held = other.X, other.y
-    score = None if held is None else scoring.scores(decision, held[0], models.labels(decision, held[1]))
-    if output is not None:
+    with printing.warnings_as_notes() as said, stoppable(clf) as stop:
+        decision = learn(clf, X, y, positive)
+    interrupted = stop.wanted or any(each.startswith("interrupted") for each in said)
+    if output is not None:  # before anything else can go wrong
         models.write(decision, output)
+    score = None if held is None else scoring.scores(decision, held[0], models.labels(decision, held[1]))
     _tell(decision, clf, score, output, as_json)
+    if len(decision.classes) == 1:
+        printing.note(f"every row is {decision.classes[0]!r}, so there was nothing to learn; check --target")
     if interrupted:
         printing.note("interrupted: this is the best tree found until then")
         raise typer.Exit(INTERRUPTED)
-
-
-def _chosen(frame: DataFrame, features: list[str] | None, drop: list[str] | None) -> DataFrame:
-    """Return the columns to learn from."""
-    kept, gone = (options.split(given, frame.columns) for given in (features, drop))
-    for name in kept:
-        tables.require(frame, name, "--features")
-    for name in gone:
-        tables.require(frame, name, "--drop")
-    names = [name for name in kept or frame.columns if name not in gone]
-    if not names:
-        raise RefusedError("there is no column left to learn from")
-    return frame.select(names)
-
-
-def _classifier(given: dict[str, Any], columns: list[str], classes: list[Any]) -> Any:
-    """Return the classifier that the options describe."""
-    from baconlogic import BaconClassifier
-
-    taken = ("search", "criteria", "max_leaves", "simplicity", "reuse", "aggregator", "n_jobs", "time_budget")
-    asked: dict[str, Any] = {name: str(given[name]) if isinstance(given[name], str) else given[name] for name in taken}
-    for name in ("order", "required", "forbidden"):
-        asked[name] = options.split(given[name], columns) or None
-    return BaconClassifier(
-        **asked,
-        directions=_directions(given["directions"]),
-        andness=_andness(given["andness"]),
-        class_weight=_class_weight(given["class_weight"], classes),
-        init=None if given["init"] is None else _init(given["init"]),
-        random_state=given["seed"],
-        verbose=printing.shows_progress(),
-    )
-
-
-def _directions(given: list[str] | None) -> Any:
-    if not given:
-        return None
-    if len(given) == 1 and "=" not in given[0]:
-        return given[0]
-    return dict(options.pair(text, "--directions", "rising, falling or COLUMN=rising", last=True) for text in given)
-
-
-def _andness(given: list[str] | None) -> Any:
-    def between(text: str) -> tuple[float, float]:
-        low, sign, high = text.partition(":")
-        if not sign:
-            raise MisusedError(f"--andness takes LOW:HIGH such as 0.5:1, got {text!r}")
-        return options.number(low, "--andness"), options.number(high, "--andness")
-
-    if not given:
-        return None
-    if len(given) == 1 and "=" not in given[0]:
-        return between(given[0])
-    pairs = [
-        options.pair(text, "--andness", "LOW:HIGH or COLUMN=LOW:HIGH", last=True) if "=" in text else (None, text)
-        for text in given
-    ]
-    return {name: between(text) for name, text in pairs}
-
-
-def _class_weight(given: list[str] | None, classes: list[Any]) -> Any:
-    from baconlogic.cli import models
-
-    if not given:
-        return None
-    if given == ["balanced"]:
-        return "balanced"
-    found = {}
-    for text in given:
-        name, weight = options.pair(text, "--class-weight", "balanced or CLASS=WEIGHT", last=True)
-        label = models.matched(name, classes)
-        if label is None:
-            raise RefusedError(f"--class-weight names {name!r}; the classes are {', '.join(map(repr, classes))}")
-        found[label] = options.number(weight, "--class-weight")
-    return found
-
-
-def _init(text: str) -> Any:
-    """Return the tree of a formula or of a model file."""
-    from baconlogic import Decision, Tree
-    from baconlogic.cli import models
-
-    if not text.endswith(".json"):
-        return Tree.parse(text)
-    found = models.read(Path(text))
-    return found.tree if isinstance(found, Decision) else found
-
-
-def _held_out(frame: DataFrame, y: NDArray[Any], test: float | None, seed: int) -> tuple[Any, Any, Any]:
-    """Return the rows to learn from, their labels, and the rows and labels held out: as many of each class."""
-    if test is None:
-        return frame, y, None
-    import numpy as np
-    from sklearn.model_selection import train_test_split
-
-    kept, held = train_test_split(np.arange(len(y)), test_size=test, random_state=seed, stratify=y)
-    return frame[kept], y[kept], (frame[held], y[held])
-
-
-def learn(clf: Any, X: Any, y: NDArray[Any], positive: str | None) -> Decision:
-    """Fit, and return the decision whose tree speaks for `positive`.
-
-    Without, or where it sorts last of two, this is what `fit` gives; else the rows are learned as being it or not.
-    """
-    import numpy as np
-
-    from baconlogic.cli import models
-
-    if positive is None:
-        return _fitted(clf, X, y)
-    known = np.unique(y).tolist()
-    label = models.matched(positive, known)
-    if label is None:
-        shown = ", ".join(map(repr, known[:10])) + (", ..." if len(known) > 10 else "")
-        raise RefusedError(f"no row is --positive {positive!r}; the target holds {shown}")
-    if len(known) == 1 or (len(known) == 2 and label == known[1]):
-        return _fitted(clf, X, y)
-    if isinstance(clf.class_weight, dict):
-        if len(known) > 2:
-            raise MisusedError("--class-weight CLASS=WEIGHT does not go with one class against the rest; use balanced")
-        clf.set_params(class_weight={name == label: weight for name, weight in clf.class_weight.items()})
-    other = known[1] if len(known) == 2 else f"not {label}"
-    return replace(_fitted(clf, X, np.asarray(y == label)), classes=(other, label))
-
-
-def _fitted(clf: Any, X: Any, y: NDArray[Any]) -> Decision:
-    decision: Decision = clf.fit(X, y).decision_
-    return decision
 
 
 def _tell(decision: Decision, clf: Any, score: Any, output: Path | None, as_json: bool) -> None:
@@ -303,11 +176,12 @@ def alternatives(
     from baconlogic import explain as questions
     from baconlogic.cli import models
 
+    options.check_folder(output)
     if len(paths) > 2:
         raise MisusedError(f"give a table, or a model and a table; got {len(paths)} files")
     model = models.read(paths[0]) if len(paths) == 2 else None
     rows = models.split(tables.read(paths[-1], form, missing), target)
-    X, y = _chosen(rows.X, features, drop), rows.y
+    X, y = chosen(rows.X, features, drop), rows.y
     assert y is not None  # noqa: S101
     label = _explained(y, positive, target, models.classes_of(model) if model is not None else ())
     if isinstance(model, Decision):
@@ -369,11 +243,12 @@ def demo(
     from baconlogic import BaconClassifier, datasets
     from baconlogic.cli import models, scoring
 
+    options.check_folder(output)
     pl = tables.polars()
     data = datasets.breast_cancer()
     X = pl.DataFrame({name: data.X[:, i] for i, name in enumerate(data.feature_names)})
     y = np.where(data.y == 1, "malignant", "benign")
-    seen, known, held = _held_out(X, y, 1 / 3, seed)
+    seen, known, held = held_out(X, y, 1 / 3, seed)
     if not as_json:
         printing.note(f"learning when a tumour is malignant, from {len(known)} patients and {X.width} measurements")
     clf = BaconClassifier(simplicity="one-se", random_state=seed, verbose=printing.shows_progress())

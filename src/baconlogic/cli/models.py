@@ -35,12 +35,17 @@ def read(path: Path) -> Tree | Decision:
         return load(path)
     except ModelFormatError as problem:
         hint = "; the model comes first, then the data" if path.suffix.lower() in tables.FORMATS else ""
-        raise RefusedError(f"{problem}{hint}") from None
+        raise RefusedError(f"{problem}{hint or '; give a model file, as baconlogic fit writes it'}") from None
 
 
 def write(model: Tree | Decision, path: Path) -> None:
     """Write a model; a process killed meanwhile leaves the old file or the new one, whole."""
-    model.save(path)
+    try:
+        model.save(path)
+    except OSError as problem:
+        if problem.filename is not None:
+            problem.filename = str(path)  # not the draft beside it
+        raise
 
 
 def classes_of(model: Tree | Decision) -> tuple[Any, ...]:

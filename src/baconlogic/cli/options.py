@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -47,7 +49,9 @@ Missing = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 NewModel = Annotated[Path | None, typer.Option("--output", "-o", help="Where to write the new model.", metavar="MODEL")]
 InPlace = Annotated[bool, typer.Option("--in-place", help="Write the model over the old one.")]
-Seed = Annotated[int, typer.Option("--random-state", "--seed", help="The same number gives the same answer.")]
+Seed = Annotated[
+    int, typer.Option("--random-state", "--seed", help="The same number gives the same answer.", min=0, max=2**32 - 1)
+]
 Jobs = Annotated[int | None, typer.Option("--n-jobs", help="Searches side by side; -1 for one a core.")]
 
 
@@ -99,9 +103,42 @@ def place(tree: Tree, text: str) -> tuple[int, ...]:
     try:
         return tree.find(part(text))
     except LookupError:
+        pass
+    called = [path for path, node in tree.walk() if text in (node.name, getattr(node, "feature", None))]
+    if called:
+        paths = ", ".join(written(path) for path in called)
         raise RefusedError(
-            f"there is no one part {text!r} in the tree; show --parts lists them with their paths"
-        ) from None
+            f"{text!r} stands for {len(called)} parts; say which by its path: {paths} (see show --parts)"
+        )
+    known = list(
+        dict.fromkeys(each for _, node in tree.walk() for each in (node.name, getattr(node, "feature", None)) if each)
+    )
+    close = difflib.get_close_matches(text, known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise RefusedError(f"there is no part {text!r} in the tree; {hint}show --parts lists them with their paths")
+
+
+def written(path: Sequence[int]) -> str:
+    """Return a path as it is written: root, 0, 0.1."""
+    return ".".join(map(str, path)) or "root"
+
+
+def check_file(path: Path | None) -> None:
+    """Refuse a file that cannot be written, before the work is done that would be lost."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise RefusedError(f"{path}: this is a folder; give the name of a file, e.g. {path / 'new.json'}")
+    if not path.parent.is_dir():
+        raise RefusedError(f"{path.parent}: there is no such folder to write to; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise RefusedError(f"{path.parent}: permission denied; write to a folder of your own")
+
+
+def check_folder(path: Path | None) -> None:
+    """Refuse what cannot be a folder."""
+    if path is not None and path.exists() and not path.is_dir():
+        raise RefusedError(f"{path}: this is a file; give the name of a folder, which may be new")
 
 
 def destination(output: Path | None, in_place: bool, model: Path) -> Path:
@@ -110,4 +147,5 @@ def destination(output: Path | None, in_place: bool, model: Path) -> Path:
         raise MisusedError("give -o NEW.json or --in-place, not both")
     if output is None and not in_place:
         raise MisusedError("say where the new model goes: -o NEW.json, or --in-place to write over the old one")
+    check_file(output)
     return model if output is None else output

@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.cli import printing
+from baconlogic.cli import options, printing
 from baconlogic.cli.errors import MisusedError, RefusedError
 
 if TYPE_CHECKING:
@@ -93,8 +93,14 @@ def _text(path: Path, content: bytes, kind: str, missing: str | None) -> DataFra
     delimiter = "\t" if kind == "tsv" else _delimiter(head)
     names = next(csv.reader(io.StringIO(head), delimiter=delimiter), [])
     twice = [name for name, times in Counter(name for name in names if name.strip()).items() if times > 1]
+    nameless = sum(map(_is_number, names)) > len(names) / 2
     if twice:
-        raise RefusedError(f"{path}: two columns are called {twice[0]!r}; rename one of them")
+        what = "put a line of names on top, if this is a row of values" if nameless else "rename one of them"
+        raise RefusedError(f"{path}: two columns are called {twice[0]!r} in the first line; {what}")
+    if nameless and any("." in name for name in names):
+        printing.note(
+            f"{path}: the first line is taken as names of columns, but looks like values: {', '.join(names[:3])}"
+        )
     try:
         frame = pl.read_csv(io.BytesIO(content), separator=delimiter, infer_schema_length=0)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
@@ -126,6 +132,14 @@ def _check_text(path: Path, content: bytes) -> None:
         raise RefusedError(
             f"{path}, line {line}: this is not UTF-8 text; convert it, e.g. iconv -f latin1 -t utf-8 old.csv > new.csv"
         ) from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _delimiter(head: str) -> str:
@@ -221,11 +235,17 @@ def require(frame: DataFrame, name: str, what: str) -> None:
     raise RefusedError(f"there is no column {name!r} for {what}; {hint}")
 
 
+def check_written(path: Path) -> None:
+    """Refuse a file to which no table can be written."""
+    options.check_file(path)
+    if path.suffix.lower() not in FORMATS:
+        raise MisusedError(f"{path}: a table is written as .csv, .tsv, .parquet or .jsonl")
+
+
 def write(frame: DataFrame, path: Path) -> None:
     """Write a table by the suffix of its name."""
-    kind = FORMATS.get(path.suffix.lower())
-    if kind is None:
-        raise MisusedError(f"{path}: a table is written as .csv, .tsv, .parquet or .jsonl")
+    check_written(path)
+    kind = FORMATS[path.suffix.lower()]
     with path.open("wb") as file:
         if kind == "parquet":
             frame.write_parquet(file)
