@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import os
 import re
 from functools import cache
@@ -98,7 +99,9 @@ def _template(name: str) -> Any:
     options: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "undefined": jinja.StrictUndefined}
     loader = jinja.FunctionLoader(_source)
     if name.endswith("html.j2"):
-        return jinja.Environment(loader=loader, autoescape=True, **options).get_template(name)
+        environment = jinja.Environment(loader=loader, autoescape=True, finalize=_visible, **options)
+        environment.filters["lines"] = _lines
+        return environment.get_template(name)
     # everything but what is Markdown already is escaped for it
     environment = jinja.Environment(loader=loader, autoescape=False, finalize=_markdown, **options)
     environment.filters.update(raw=_Markdown, fenced=_fenced)
@@ -146,6 +149,16 @@ def _evaluation(model: Any, leaves: int) -> tuple[str, str]:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _visible(value: Any) -> Any:
+    """Spell out what a browser would not show, or show in another order; what is HTML already stays."""
+    return one_line(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _lines(text: str) -> Svg:
+    """Write text of several lines for HTML."""
+    return Svg("\n".join(html.escape(one_line(line)) for line in text.split("\n")))
 
 
 class _Markdown(str):
