@@ -426,3 +426,12 @@ def test_one_row_is_one_row(tmp_path):
     said = page(tmp_path, TREE, X, [True]).said
     assert "1 rows" not in said
     assert "on the 1 row given" in said
+
+
+def test_alternatives_of_one_class_are_not_told_of_all(tmp_path):
+    tree = Tree.parse("a[half at 1, slope 2]")
+    features, link = (Feature("a", "number"),), Link(9.0, 0.5)
+    model, X = Decision((tree,) * 3, (link,) * 3, ("x", "y", "z"), features, {}), {"a": [0.0, 1.0, 2.0]}
+    given = explain.Alternatives((), 3, 0.01, (), ())
+    with pytest.raises(ValueError, match="give label= as well"):
+        report(model, X, None, tmp_path / "a.html", alternatives=given)

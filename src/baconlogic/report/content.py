@@ -174,7 +174,7 @@ def _ranking(m: Material) -> list[dict[str, Any]] | None:
 
 
 def _tenths(share: float | None) -> str:
-    return "-" if share is None else f"{100.0 * share:.1f}%"
+    return "-" if share is None else measuring.tenths(share)
 
 
 def _pruning(m: Material) -> dict[str, Any] | None:

@@ -67,7 +67,7 @@ def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
 
 def told(m: Material) -> list[str]:
     """Say what the rows leave open, one sentence each."""
-    said = [*_edited(m), *_few(m), *_near(m), *_gone(m), *_rare(m), *_unused(m)]
+    said = [*_no_logic(m), *_few(m), *_near(m), *_gone(m), *_rare(m), *_unused(m)]
     pairs = _alike(m)
     if pairs:
         said.append(
@@ -85,7 +85,7 @@ def told(m: Material) -> list[str]:
     return said
 
 
-def _edited(m: Material) -> list[str]:
+def _no_logic(m: Material) -> list[str]:
     if origin.told_by_fit(m).get("logic") is False:
         return ["No logic was found that beats the base rate on rows held out: the tree does not help to decide."]
     return []

@@ -18,6 +18,7 @@ from baconlogic.export.javascript import to_javascript
 from baconlogic.files import write_whole
 from baconlogic.report import content, live, origin
 from baconlogic.report.material import Material, materials
+from baconlogic.report.plain import fenced
 from baconlogic.report.svg import Svg
 from baconlogic.wording import listed, one_line
 
@@ -57,7 +58,10 @@ def report(
         raise ValueError(f"path must end in .html or .md, got {target.name!r:.60}")
     if not target.resolve().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.resolve().parent} to write {target.name} in")
-    page = _page(materials(model, X, y, label), title, context, alternatives)
+    found = materials(model, X, y, label)
+    if alternatives is not None and len(found) > 1:
+        raise ValueError("alternatives are trees of one class: give label= as well, the one they were found for")
+    page = _page(found, title, context, alternatives)
     write_whole(_rendered(template, page).encode(), target)
     return target
 
@@ -184,15 +188,4 @@ def _kept(start: re.Match[str]) -> str:
 
 def _fenced(text: Any) -> _Markdown:
     """Write lines of code."""
-    lines = "\n".join(one_line(line) for line in str(text).split("\n"))
-    fence = "`" * max(3, _longest(lines) + 1)
-    return _Markdown(f"{fence}text\n{lines}\n{fence}")
-
-
-def _longest(text: str) -> int:
-    """Return the length of the longest run of backticks."""
-    longest = run = 0
-    for letter in text:
-        run = run + 1 if letter == "`" else 0
-        longest = max(longest, run)
-    return longest
+    return _Markdown(fenced("\n".join(one_line(line) for line in str(text).split("\n")), "text"))
