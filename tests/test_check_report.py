@@ -109,7 +109,7 @@ def test_the_sample_report_is_flagged_for_its_one_statement_against_the_tree():
 def test_without_its_slip_the_sample_report_passes():
     found = check_report(CLEAN, PAPER, label="malignant")
     assert found.passed
-    assert str(found).startswith("Nothing contradicts the tree: ")
+    assert str(found).startswith("Nothing found that contradicts the tree: ")
 
 
 # Each changes one thing in the report without slips.
@@ -163,6 +163,9 @@ AGAINST_CELL = [
     ("area speaks for yes when it is above about 990.", "threshold"),
     ("radius is half true at 15 mm.", "threshold"),
     ("dents must be above 0.41.", "threshold"),
+    ("dents is half true at 0.20.", "threshold"),  # there it is 95% true
+    ("The andness of the HD gate is 0.5.", "andness"),
+    ("big cell requires both area and radius before it reaches the root.", "words"),
     ("For a yes, smoothness must be above about 0.15.", "threshold"),
     ("The decision turns at a truth of 0.65.", "threshold"),
     ("Higher smoothness makes yes more likely.", "direction"),
@@ -197,6 +200,12 @@ def test_a_statement_against_a_tree_in_raw_units_is_caught(text, kind):
 
 
 HARMLESS = [
+    "Area above 1200 is close to fully true.",
+    "Only 12% of cases in the hospital had an area above 1500.",
+    "Patients with many dents were not part of the study.",
+    "Applicants were excluded whatever their area.",
+    "dents weighs more than twice as much as smoothness and is the heaviest input.",
+    "In big cell one of its inputs is enough, while the root requires all of its inputs.",
     "dents is mandatory: without it the answer is no.",
     "Smoothness is required too, but with little weight (10%).",
     "area is not mandatory, since radius can stand in for it.",

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from baconlogic import BaconClassifier, Decision, Gate, Leaf, Tree, explain, load
 from baconlogic.criteria import Sigmoid, Table
 from baconlogic.decision import Feature, Link
-from baconlogic.report import live, measuring, report
+from baconlogic.report import content, live, measuring, report
 from baconlogic.report.material import materials
 from baconlogic.report.telling import places
 
@@ -369,3 +369,69 @@ def test_a_deep_chain_is_told_without_pictures(tmp_path):
     assert "too large for a picture" in html.said
     assert "too many to move here" in html.said
     assert path.stat().st_size < 1_000_000
+
+
+def test_what_is_said_to_be_seen_was_seen(tmp_path):
+    X = rows()
+    X["a"][:] = 7.25  # the slider still covers where the criterion changes
+    X["b"] = np.linspace(0.123, 3.987, 200)
+    seen = {each.name: each.seen for each in live.inputs(materials(TREE, X, None, None)[0].rows)}
+    assert (seen["a"], seen["b"]) == ("7.25", "0.123 to 3.987")
+    assert "seen: 7.25 " in page(tmp_path, TREE, X).said
+    X["c"][:] = np.nan
+    assert "seen: none" in page(tmp_path, TREE, X).said
+
+
+def test_a_threshold_of_a_scenario_has_the_decimals_that_its_shares_need(tmp_path):
+    truths = np.array([0.5001, 0.5002, 0.5003, 0.5004])
+    m = materials(Tree(Leaf("a")), {"a": truths}, np.array([False, True, False, True]), None)[0]
+    assert content._enough(m, 0.50025) == "0.5002"
+    assert content._enough(m, 0.7) == "0.700"
+    model, X = decision(), rows()
+    y = labels(model, X)
+    for row in content.chapter(materials(model, X, y, None)[0], 0, None).turning["scenarios"]:
+        called = model.trees[0].evaluate(X) > float(row["threshold"])
+        assert row["accuracy"].k == (called == (y == "ill")).sum()
+
+
+def test_a_column_with_missing_values_can_go_together_with_one_in_use(tmp_path):
+    X = rows()
+    X["twin"] = np.where(np.arange(200) % 5 == 0, np.nan, 3.0 * X["a"] + 0.1 * X["b"])
+    X["flat"], X["huge"] = np.full(200, 0.1), np.where(np.arange(200) == 0, 1e300, X["unused"])
+    both = ~np.isnan(X["twin"])
+    wanted = np.corrcoef(X["a"][both], X["twin"][both])[0, 1]
+    said = page(tmp_path, TREE, X).said
+    assert f"a and twin (correlation {wanted:.2f})" in said
+    assert "flat (" not in said
+    assert "huge (" not in said
+
+
+def test_a_page_spells_out_letters_that_would_turn_or_break_its_text(tmp_path):
+    names = ["\u202e left", "line\nbreak"]
+    tree = Tree(Gate(tuple(Leaf(name) for name in names), 0.8, name="a\u202eb"))
+    text = report(tree, {name: [0.2, 0.9] for name in names}, [False, True], tmp_path / "a.html").read_text("utf-8")
+    assert "\u202e" not in text.split('<script type="application/json"')[0]
+    assert '<th scope="row">line\\nbreak</th>' in text
+
+
+def test_calibration_is_not_called_off_by_more_than_chance(tmp_path):
+    model, X = decision(), rows()
+    said = markdown(tmp_path, model, X, labels(model, X))
+    assert "chance allows" not in said
+    assert "95% interval of the share seen" in said
+
+
+def test_one_row_is_one_row(tmp_path):
+    X = {name: column[:1] for name, column in rows().items()}
+    said = page(tmp_path, TREE, X, [True]).said
+    assert "1 rows" not in said
+    assert "on the 1 row given" in said
+
+
+def test_alternatives_of_one_class_are_not_told_of_all(tmp_path):
+    tree = Tree.parse("a[half at 1, slope 2]")
+    features, link = (Feature("a", "number"),), Link(9.0, 0.5)
+    model, X = Decision((tree,) * 3, (link,) * 3, ("x", "y", "z"), features, {}), {"a": [0.0, 1.0, 2.0]}
+    given = explain.Alternatives((), 3, 0.01, (), ())
+    with pytest.raises(ValueError, match="give label= as well"):
+        report(model, X, None, tmp_path / "a.html", alternatives=given)

@@ -234,3 +234,10 @@ def test_print_has_the_content_and_no_controls(opened):
     assert page.locator("#explore").is_hidden()
     assert page.locator(".threshold .slider").is_hidden()
     assert page.locator(".confusion").is_visible()
+
+
+def test_the_cheapest_threshold_is_one_that_can_be_had(opened):
+    X, y = {"a": [0.0, 0.0, 0.0, 0.2, 0.9]}, [True, True, True, False, False]
+    page = opened(Tree.parse("a"), X, y)  # no threshold from 0 on calls a truth of 0 yes
+    page.locator(".cheapest").click()
+    assert page.locator('[data-figure="cost"]').inner_text() == "3"

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from baconlogic.report.claims import agrees, claim, digits, is_plain
-from baconlogic.report.words import ABOUT, COUNTS, GROUPED, NUMBER, SHARE, TOGETHER
+from baconlogic.report.words import ABOUT, COUNTED, COUNTS, GROUPED, NUMBER, SHARE, TOGETHER
 from baconlogic.wording import number, one_line
 
 if TYPE_CHECKING:
@@ -53,10 +53,17 @@ _PLACED = re.compile(
     rf"(?:\s+and\s+(?P<second>{_SIGNED}))?",
     re.IGNORECASE,
 )
+_NEARLY = re.compile(
+    r"[^.;]{0,20}\b(?:close\s+to|near(?:ly)?|almost|mostly|largely|practically|virtually)\b", re.IGNORECASE
+)
 _HIGH = ("above", "over", "exceed", "greater", "more", "larger", "higher", "at least")
 _LOW = ("below", "under", "less", "lower", "smaller", "at most")
 _FOR_YES = re.compile(r"\b(?:must|required|mandatory|needs?|yes|speaks?\s+for)\b", re.IGNORECASE)
-_ANDNESS = re.compile(rf"\bandness\s*(?:of|is|at|=|:)?\s*(?P<about>{ABOUT})?{_LINE}", re.IGNORECASE)
+_ANDNESS = re.compile(
+    r"\bandness(?:\s+of\s+(?:the\s+)?[A-Za-z][\w+ -]{0,30}?\s+(?=is\b))?\s*(?:of|is|at|=|:)?\s*"
+    rf"(?P<about>{ABOUT})?{_LINE}",
+    re.IGNORECASE,
+)
 _COUNT = re.compile(
     r"\b(?P<count>\d{1,4}|" + "|".join(COUNTS) + r")\s+(?:(?:different|input|distinct|raw|key|of\s+(?:the\s+)?\d+)\s+)?"
     r"(?:features|variables|inputs|measurements|columns|attributes|predictors)\b",
@@ -158,12 +165,14 @@ def thresholds(clause: Clause, known: Knowledge, yes: str) -> Iterator[Claim]:
         before = [each for each in clause.features if each.end <= hit.start()]
         feature = before[-1].feature if before else (clause.subject[0] if clause.subject else "")
         between = clause.text[before[-1].end : hit.start()] if before else ""
+        if COUNTED.search(clause.text) or _NEARLY.match(clause.text, hit.end()):
+            continue
         if feature and len(between) <= 60 and not re.search(r"\d\s|weight|andness|share|truth\b", between):
             yield from _placed(clause, hit, feature, known, yes)
 
 
 def _placed(clause: Clause, hit: re.Match[str], feature: str, known: Knowledge, yes: str) -> Iterator[Claim]:
-    marks = known.marks(feature)
+    marks = known.marks(feature, half=hit["side"].lower().startswith("half"))
     if not marks:
         return
     true = (

@@ -47,14 +47,15 @@ class ReportCheck(Listing):
 
     @property
     def passed(self) -> bool:
-        """Whether nothing contradicts the tree."""
+        """Whether nothing was found that contradicts the tree; that does not make the report right."""
         return not self.rows
 
     def __str__(self) -> str:
         count = len(self.rows)
         found = f"{count} {'statement' if count == 1 else 'statements'} against the tree"
         quiet = f"{self.unchecked} of {self.sentences} sentences say nothing that can be checked"
-        head = f"{found if count else 'Nothing contradicts the tree'}: {self.checked} statements checked; {quiet}."
+        found = found if count else "Nothing found that contradicts the tree"
+        head = f"{found}: {self.checked} statements checked; {quiet}."
         return "\n".join([head, *(f"- {row}" for row in self.rows), *(f"Remark: {remark}" for remark in self.remarks)])
 
 
@@ -63,8 +64,9 @@ def check_report(
 ) -> ReportCheck:
     """Compare what a report says of features, weights, codes, roles, ranks, directions and thresholds with the tree.
 
-    English, in plain text, Markdown, LaTeX or HTML. `label` is what yes is called in the text, where the model does not
-    say; `known` are all columns of the data, so that one the tree does not use is known by its name.
+    A report that passes is one in which nothing wrong was found, not one that is right: what is not understood is not
+    checked. English, in plain text, Markdown, LaTeX or HTML. `label` is what yes is called in the text, where the model
+    does not say; `known` are all columns of the data, so that one the tree does not use is known by its name.
     """
     if not isinstance(text, str):
         raise TypeError(f"a report is text, got {type(text).__name__}; give the text of a file, not the file")

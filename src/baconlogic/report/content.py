@@ -174,7 +174,7 @@ def _ranking(m: Material) -> list[dict[str, Any]] | None:
 
 
 def _tenths(share: float | None) -> str:
-    return "-" if share is None else f"{100.0 * share:.1f}%"
+    return "-" if share is None else measuring.tenths(share)
 
 
 def _pruning(m: Material) -> dict[str, Any] | None:
@@ -227,10 +227,20 @@ def _scenarios(m: Material) -> tuple[list[dict[str, Any]], str]:
         turn = link.threshold + cut / link.steepness
         counts = measuring.counts_at(m.truths, given.positive, given.negative, turn)
         shares = measuring.shares(counts)
-        rows.append({"name": scenario.name, "aim": scenario.aim, "threshold": f"{turn:.3f}", **shares})
+        rows.append({"name": scenario.name, "aim": scenario.aim, "threshold": _enough(m, turn), **shares})
     if kept:
         return rows, "Each threshold was chosen on the rows that fit held out; the shares are those of the rows given."
     return rows, "Each threshold was chosen on the very rows it is counted on here, so these shares flatter."
+
+
+def _enough(m: Material, turn: float) -> str:
+    """Write a threshold with as many decimals as it takes to decide every row as it does."""
+    decided = m.truths > turn
+    for decimals in range(3, 17):
+        text = f"{turn:.{decimals}f}"
+        if np.array_equal(m.truths > float(text), decided):
+            return text
+    return repr(turn)
 
 
 def _calibration(m: Material) -> dict[str, Any] | None:
@@ -240,10 +250,10 @@ def _calibration(m: Material) -> dict[str, Any] | None:
     bins = measuring.calibration(chance, m.positive)
     lines = [(f"{percent(b.low)} to {percent(b.high)}", percent(b.mean), b.seen) for b in bins]
     off = [b for b in bins if not b.seen.low <= b.mean <= b.seen.high]
-    fits = "In every group the share seen agrees with the probability told, within what chance allows."
+    fits = "In every group the probability told is within the 95% interval of the share seen."
     if off:
-        apart = "differs from the probability told by more than chance allows"
-        fits = f"In {len(off)} of {len(bins)} groups the share seen {apart}."
+        out = "outside the 95% interval of the share seen; by chance alone, about one group in twenty would be"
+        fits = f"In {len(off)} of {len(bins)} groups the probability told is {out}."
     return {
         "picture": pictures.calibrated(bins, m.yes),
         "bins": lines,

@@ -193,14 +193,17 @@ class Knowledge:
         rising = ((each.leaf.criterion.rising, each.negated) for each in self.leaves[feature])
         return {None if up is None else bool(up) != negated for up, negated in rising}
 
-    def marks(self, feature: str) -> list[float]:
-        """Return the raw values at which something happens to a feature: breakpoints, half-way, the decision."""
+    def marks(self, feature: str, *, half: bool = False) -> list[float]:
+        """Return the raw values at which something happens to a feature: breakpoints, half-way, the decision.
+
+        With `half`, only those at which it is half true.
+        """
         found: list[float] = []
-        turns = {0.05, 0.5, 0.95, min(max(self.asked.threshold, 0.0), 1.0)}
+        turns = {0.5} if half else {0.05, 0.5, 0.95, min(max(self.asked.threshold, 0.0), 1.0)}
         for each in self.leaves[feature]:
             criterion = each.leaf.criterion
             if isinstance(criterion, Ramp):
-                found += [x for x, _ in criterion.points]
+                found += [] if half else [x for x, _ in criterion.points]
                 found += [x for turn in turns for x in criterion.crossings(turn)]
                 found += [x for turn in turns for x in criterion.crossings(1.0 - turn)]
             elif isinstance(criterion, Sigmoid):

@@ -23,6 +23,7 @@ NEAR = 0.05  # truths this near to the threshold
 NAMED = 12  # columns listed by name
 ALIKE = 0.9  # correlation above which two columns are told to go together
 MOST_COLUMNS = 200  # that are compared
+FEWEST = 10  # rows with both values, below which two columns are not compared
 
 
 class Seen(NamedTuple):
@@ -66,7 +67,7 @@ def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
 
 def told(m: Material) -> list[str]:
     """Say what the rows leave open, one sentence each."""
-    said = [*_edited(m), *_few(m), *_near(m), *_gone(m), *_rare(m), *_unused(m)]
+    said = [*_no_logic(m), *_few(m), *_near(m), *_gone(m), *_rare(m), *_unused(m)]
     pairs = _alike(m)
     if pairs:
         said.append(
@@ -74,8 +75,8 @@ def told(m: Material) -> list[str]:
             "each pair; that does not make the other less of a cause."
         )
     said.append(
-        f"The ranges below are those of the {m.rows.count} rows given. Beyond them the tree still answers, but no row "
-        "here checks it there."
+        f"The ranges below are those of the {origin.rows_said(m)} given. Beyond them the tree still answers, but no "
+        "row here checks it there."
     )
     said.append(
         f"The tree says which values go with {m.yes} in rows like these. It does not say that changing a value would "
@@ -84,7 +85,7 @@ def told(m: Material) -> list[str]:
     return said
 
 
-def _edited(m: Material) -> list[str]:
+def _no_logic(m: Material) -> list[str]:
     if origin.told_by_fit(m).get("logic") is False:
         return ["No logic was found that beats the base rate on rows held out: the tree does not help to decide."]
     return []
@@ -97,7 +98,8 @@ def _few(m: Material) -> list[str]:
     no = len(m.positive) - yes
     if not yes or not no:
         only = m.yes if yes else m.no
-        return [f"All {m.rows.count} rows are {only}: nothing can be said about telling the two apart."]
+        every = "The only row is" if m.rows.count == 1 else f"All {m.rows.count} rows are"
+        return [f"{every} {only}: nothing can be said about telling the two apart."]
     fewer, name = (yes, m.yes) if yes <= no else (no, m.no)
     bound = measuring.wilson(fewer, fewer)
     if fewer < FEW:
@@ -105,8 +107,8 @@ def _few(m: Material) -> list[str]:
         return [f"Only {fewer} of {m.rows.count} rows are {name}: {reach}."]
     rare = f" ({percent(fewer / m.rows.count)})" if fewer < 0.1 * m.rows.count else ""
     return [
-        f"{fewer} of {m.rows.count} rows are {name}{rare}. Where cases are rarer or more common than here, precision "
-        "and probabilities change, even if the tree does not."
+        f"{fewer} of {m.rows.count} rows are {name}{rare}. Where their share is another, precision and probabilities "
+        "change, even if the tree does not."
     ]
 
 
@@ -150,8 +152,9 @@ def _unused(m: Material) -> list[str]:
     others = [one_line(str(name)) for name in m.rows.table.names if name not in used]
     if not others:
         return []
-    columns = "1 column is" if len(others) == 1 else f"{len(others)} columns are"
-    return [f"{columns} not used, so the answer is the same whatever they say: {_some(others, 'and')}."]
+    if len(others) == 1:
+        return [f"1 column is not used, so the answer is the same whatever it says: {others[0]}."]
+    return [f"{len(others)} columns are not used, so the answer is the same whatever they say: {_some(others, 'and')}."]
 
 
 def _some(names: list[str], last: str) -> str:
@@ -164,19 +167,30 @@ def _alike(m: Material) -> list[str]:
     columns: dict[str, NDArray[np.float64]] = {}
     for name in m.rows.table.names[:MOST_COLUMNS]:
         with contextlib.suppress(ValueError, TypeError):
-            column = m.rows.table.numbers(name)[places]
-            spread = np.nanstd(column) if np.isfinite(column).all() else 0.0
-            if spread > 0.0:
-                columns[name] = (column - column.mean()) / spread
+            columns[name] = m.rows.table.numbers(name)[places]
     pairs: list[tuple[float, str]] = []
     used = [name for name in m.asked.tree.features if name in columns]
     for name in used:
         for other, values in columns.items():
             if other in used:
                 continue
-            together = float(np.mean(columns[name] * values))
+            together = _correlation(columns[name], values)
             if abs(together) >= ALIKE:
                 pairs.append(
                     (abs(together), f"{one_line(name)} and {one_line(str(other))} (correlation {together:.2f})")
                 )
     return [said for _, said in sorted(pairs, key=lambda pair: -pair[0])[:6]]
+
+
+def _correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """Return the correlation over the rows that have both values; 0 where it is not defined."""
+    both = np.isfinite(one) & np.isfinite(other)
+    if both.sum() < FEWEST:
+        return 0.0
+    a, b = one[both], other[both]
+    if a.min() == a.max() or b.min() == b.max():
+        return 0.0
+    a, b = a / np.abs(a).max(), b / np.abs(b).max()  # squares of large values would overflow
+    a, b = a - a.mean(), b - b.mean()
+    spread = float(np.sqrt(a @ a) * np.sqrt(b @ b))
+    return float(a @ b) / spread if spread > 0.0 else 0.0

@@ -15,7 +15,7 @@ from baconlogic.criteria import Given, Numeric
 from baconlogic.explain import cases
 from baconlogic.report.measuring import curve
 from baconlogic.report.pictures import shown_range
-from baconlogic.wording import number, one_line
+from baconlogic.wording import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,16 +46,12 @@ class Input:
     high: float
     step: float
     missing: bool  # whether it may be
+    seen: str = ""  # the values seen, in words
 
     @property
     def ends(self) -> tuple[str, str, str]:
         """The ends and the step of its slider."""
         return tuple(f"{end:.12g}" for end in (self.low, self.high, self.step))  # type: ignore[return-value]
-
-    @property
-    def range(self) -> str:
-        """The values seen, in words."""
-        return f"{number(self.low)} to {number(self.high)}{f' {self.unit}' if self.unit else ''}"
 
     def to_json(self) -> dict[str, Any]:
         """Return what the script reads."""
@@ -83,7 +79,16 @@ def _input(name: str, column: NDArray[Any], leaves: list[Leaf]) -> Input:
     whole = known.size > 0 and bool((known == np.floor(known)).all()) and high - low >= 1.0 and not given
     step = 1.0 if whole and high - low < 1e6 else 10.0 ** math.floor(math.log10((high - low) / STEPS))
     low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
-    return Input(name, one_line(name), unit, None, float(f"{low:.12g}"), float(f"{high:.12g}"), step, stated)
+    low, high = float(f"{low:.12g}"), float(f"{high:.12g}")
+    return Input(name, one_line(name), unit, None, low, high, step, stated, _seen(known, leaves))
+
+
+def _seen(known: NDArray[np.float64], leaves: list[Leaf]) -> str:
+    """Say which values were seen; a slider may go beyond them."""
+    if not known.size:
+        return "none"
+    low, high = (cases.raw(float(end), leaves) for end in (known.min(), known.max()))
+    return low if low == high else f"{low} to {high}"
 
 
 def _options(column: NDArray[Any], leaves: list[Leaf]) -> tuple[tuple[str, Any], ...]:

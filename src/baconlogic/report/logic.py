@@ -129,13 +129,21 @@ def words(clause: Clause, known: Knowledge) -> Iterator[Claim]:
         if is_plain(clause.text[: hit.start()]):
             gates = _spoken_of(clause, hit.start(), hit.end(), known)
             yield _family(clause, hit, gates, {FAMILY_WORDS[_spaced(hit[0])]}, known)
-    spoken = {each.gates for each in clause.gates}
-    if len(spoken) != 1 or not is_plain(clause.text):
-        return
-    gates, first = set(next(iter(spoken))), clause.gates[0].end
+    if is_plain(clause.text):
+        yield from _behaviour(clause, known)
+
+
+def _behaviour(clause: Clause, known: Knowledge) -> Iterator[Claim]:
+    """Check what a gate is said to ask of its inputs: all, any, or to be one of the two kinds."""
     for pattern, roles in ((_ALL, {"mandatory", "desired", "neutral"}), (_ANY, {"sufficient", "optional", "neutral"})):
-        for hit in pattern.finditer(clause.text, first):
-            yield _family(clause, hit, gates, roles, known)
+        for hit in pattern.finditer(clause.text):
+            before = {each.gates for each in clause.gates if each.end <= hit.start()}
+            if len(before) == 1:
+                yield _family(clause, hit, set(next(iter(before))), roles, known)
+    spoken = {each.gates for each in clause.gates}
+    if len(spoken) != 1:
+        return
+    gates = set(next(iter(spoken)))
     for hit in _SIDE.finditer(clause.text):
         if not LEVEL_NAME.search(clause.text) and not re.search(r"\bin\s+$", clause.text[: hit.start()], re.IGNORECASE):
             roles = {"mandatory", "desired"} if hit["con"] else {"sufficient", "optional"}

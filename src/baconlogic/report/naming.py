@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from baconlogic.gcd import LEVELS
 from baconlogic.report.claims import candidates, claim
-from baconlogic.report.words import COMMON
+from baconlogic.report.words import COMMON, POPULATION
 from baconlogic.wording import one_line
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"(?<![\w.])[A-Za-z]\w*(?:\.\w+)*(?!\w)")
 _LOOKS = re.compile(r"[A-Za-z]+[A-Za-z\d]*(?:_[A-Za-z\d]+)+")
 _NUMBERED = re.compile(r"([A-Za-z_]{3,}?)_?\d{1,3}")
 _UNUSED = re.compile(
-    r"\b(?:not\s+(?:used|considered|included|part\s+of|in\s+the\s+(?:tree|model)|involved)|un(?:used|considered)|ignored|excluded|left\s+out|"
+    r"\b(?:not\s+(?:used|considered|included|(?:part\s+of|in)\s+the\s+(?:tree|model|decision|logic)|involved)|un(?:used|considered)|ignored|excluded|left\s+out|"
     r"plays?\s+no\s+(?:role|part)|does\s+not\s+(?:use|include|consider|appear|occur|enter)|(?:isn|aren|wasn)'t\s+(?:used|considered|included)|"
     r"has\s+no\s+(?:influence|effect|role)|without)\b",
     re.IGNORECASE,
@@ -72,7 +72,7 @@ def names(clause: Clause, known: Knowledge, words: Names) -> Iterator[Claim]:
                 features = ", ".join(one_line(name) for name in known.features[:8])
                 more = ", ..." if len(known.features) > 8 else ""
                 yield claim("feature", clause, hit, f"{hit[0]} is used", f"the tree uses {features}{more}", holds=False)
-    if unused and unused[0].lower() not in ("without",) and not clause.sentence.row:
+    if unused and unused[0].lower() != "without" and not clause.sentence.row and not POPULATION.search(clause.text):
         for name in next(iter(candidates(clause, unused.start(), unused.end())), []):
             yield claim(
                 "feature",

@@ -33,6 +33,7 @@ _THAN = re.compile(
     r"\b(?P<sign>more|less|higher|lower|greater|smaller|larger|heavier)\b[^,;.]{0,40}?\bthan\b|\b(?P<out>outweighs|outranks|dominates\s+over)\b",
     re.IGNORECASE,
 )
+_COMPARED = re.compile(r"\b(?:than|as\s+\w+\s+as)\b", re.IGNORECASE)
 _ABOUT_WEIGHT = re.compile(
     r"\b(?:matters?|weighs?|counts?|influen\w+|important|importance|weights?|decisive|significant|outweighs|outranks|dominates)\b",
     re.I,
@@ -113,7 +114,9 @@ def ranks(clause: Clause, known: Knowledge) -> Iterator[Claim]:
     for hit in _MOST.finditer(clause.text):
         lists = candidates(clause, hit.start(), hit.end())
         after = runs(clause.text, [each for each in clause.features if each.start >= hit.end()])
-        lists = [lists[-1], *after[:1]] if lists else []
+        if not _COMPARED.search(clause.text[: hit.start()]):
+            lists = lists[-1:]  # else the last may be what the first is compared with
+        lists = [*lists, *after[:1]] if lists else []
         if not lists or _ONE_OF.search(clause.text[: hit.start()]) or is_negated(clause.text, hit.start()):
             continue
         lists = [names for names in lists if names]

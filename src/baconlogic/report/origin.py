@@ -87,11 +87,16 @@ def _losses(said: dict[str, Any]) -> list[str]:
     return [told] if said.get("logic", True) else [told, "So no apparent logic was found: the base rate is answered."]
 
 
+def rows_said(m: Material) -> str:
+    """Say how many rows there are."""
+    return "1 row" if m.rows.count == 1 else f"{m.rows.count} rows"
+
+
 def seen_before(m: Material) -> str:
     """Say what can be known of whether the rows given are those that the model learned from."""
     rows = m.rows.count
     cases = None if m.decision is None else m.decision.provenance.get("cases")
-    here = f"Figures under this heading are on the {rows} rows given to this report"
+    here = f"Figures under this heading are on the {rows_said(m)} given to this report"
     if not isinstance(cases, int | float):
         return f"{here}. Nothing says whether the model has learned from them; if it has, they flatter."
     if float(cases) == rows:

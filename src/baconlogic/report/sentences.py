@@ -167,7 +167,7 @@ def _fill(
         clause.gates = [_moved(each, a) for each in gates if a <= each.start < b]
         if not clause.features and not clause.gates:
             after = re.sub(r"^\W*(?:but|although|though|while|whereas|however|yet)\b", "", text)
-            if CARRIES.match(after) or (a and CARRIES.match(after)):
+            if CARRIES.match(after):
                 clause.subject = subject
         named = clause.named
         subject = tuple(named) if len(named) == 1 else subject if a == 0 and not named else ()

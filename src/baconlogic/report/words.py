@@ -55,6 +55,17 @@ WHOLE = re.compile(
     r"\b(?:overall|of\s+all|of\s+the\s+(?:whole\s+)?(?:tree|model|decision)|in\s+the\s+(?:whole\s+)?(?:tree|model|decision)|in\s+total|altogether)\b",
     re.IGNORECASE,
 )
+_PEOPLE = (
+    r"(?:patients?|cases|rows|people|persons?|applicants|customers|subjects|samples|records|women|men|study|studies|"
+    r"cohort)"
+)
+POPULATION = re.compile(rf"\b{_PEOPLE}\b", re.IGNORECASE)
+# How often something was seen: said of rows, not of the tree.
+COUNTED = re.compile(
+    rf"(?:%|\b(?:percent|most|few|fewer|many|half|some|all|\d+))\s+(?:of\s+)?(?:the\s+|all\s+)?(?:\w+\s+)?{_PEOPLE}\b"
+    r"|\b(?:had|were|was)\b",
+    re.IGNORECASE,
+)
 TOGETHER = re.compile(r"\b(?:together|combined|jointly|in\s+total|sum|summed|remaining|others?|rest)\b", re.IGNORECASE)
 # Words of this module and of every report: as a name of a column they would be found everywhere.
 COMMON = frozenset(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import os
 import re
 from functools import cache
@@ -56,7 +57,10 @@ def report(
         raise ValueError(f"path must end in .html or .md, got {target.name!r:.60}")
     if not target.resolve().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.resolve().parent} to write {target.name} in")
-    page = _page(materials(model, X, y, label), title, context, alternatives)
+    found = materials(model, X, y, label)
+    if alternatives is not None and len(found) > 1:
+        raise ValueError("alternatives are trees of one class: give label= as well, the one they were found for")
+    page = _page(found, title, context, alternatives)
     write_whole(_rendered(template, page).encode(), target)
     return target
 
@@ -98,7 +102,9 @@ def _template(name: str) -> Any:
     options: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "undefined": jinja.StrictUndefined}
     loader = jinja.FunctionLoader(_source)
     if name.endswith("html.j2"):
-        return jinja.Environment(loader=loader, autoescape=True, **options).get_template(name)
+        environment = jinja.Environment(loader=loader, autoescape=True, finalize=_visible, **options)
+        environment.filters["lines"] = _lines
+        return environment.get_template(name)
     # everything but what is Markdown already is escaped for it
     environment = jinja.Environment(loader=loader, autoescape=False, finalize=_markdown, **options)
     environment.filters.update(raw=_Markdown, fenced=_fenced)
@@ -148,6 +154,16 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
+def _visible(value: Any) -> Any:
+    """Spell out what a browser would not show, or show in another order; what is HTML already stays."""
+    return one_line(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _lines(text: str) -> Svg:
+    """Write text of several lines for HTML."""
+    return Svg("\n".join(html.escape(one_line(line)) for line in text.split("\n")))
+
+
 class _Markdown(str):
     """Text that is Markdown already."""
 
@@ -172,14 +188,5 @@ def _kept(start: re.Match[str]) -> str:
 def _fenced(text: Any) -> _Markdown:
     """Write lines of code."""
     lines = "\n".join(one_line(line) for line in str(text).split("\n"))
-    fence = "`" * max(3, _longest(lines) + 1)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", lines)), default=0))
     return _Markdown(f"{fence}text\n{lines}\n{fence}")
-
-
-def _longest(text: str) -> int:
-    """Return the length of the longest run of backticks."""
-    longest = run = 0
-    for letter in text:
-        run = run + 1 if letter == "`" else 0
-        longest = max(longest, run)
-    return longest

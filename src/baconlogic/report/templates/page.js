@@ -78,10 +78,11 @@
     for (const name of [".alarm", ".miss"]) panel.querySelector(name).addEventListener("input", update);
     panel.querySelector(".back").addEventListener("click", () => turn(first));
     panel.querySelector(".cheapest").addEventListener("click", () => {
+      const priced = ([found, raised]) => cost(".alarm") * raised + cost(".miss") * (kept.cases - found);
       let best = 0;
-      let least = cost(".alarm") * kept.others;
+      let least = priced(countsAt(0));
       truths.forEach((truth, i) => {
-        const total = cost(".alarm") * alarms[i] + cost(".miss") * (kept.cases - hits[i]);
+        const total = priced([hits[i], alarms[i]]);
         if (total < least) [best, least] = [truth, total];
       });
       turn(best);
