@@ -159,6 +159,17 @@ def test_a_truth_too_small_for_a_float_still_counts(real, tmp_path):
         assert np.abs(found.truths[:, 0] - said).max() <= (1e-5 if real == "float" else 1e-12)
 
 
+@needs_cc
+@pytest.mark.parametrize("real", ["double", "float"])
+def test_a_decision_may_turn_at_0(real, tmp_path):
+    """Whether a product is above 0 can be asked of its log, but not where only the truth is known."""
+    tree = Tree(Gate([Leaf("a"), Leaf("b")], "CP"))
+    model = Decision([tree], [Link(5.0, 0.5)], ("no", "yes"), [Feature("a", "truth"), Feature("b", "truth")], {}, 0.0)
+    source, columns = to_c(model, real=real), {"a": np.array([0.0, 0.5]), "b": np.array([1.0, 0.5])}
+    found, _ = run(compiled([source], tmp_path), source, program(model), columns, real)
+    assert found.choice.tolist() == model.choose(columns).tolist() == [0, 1]
+
+
 def malignant(rows=10_000):
     """Return the model of 7 leaves, and random and edge rows for it."""
     model = load(ROOT / "benchmarks" / "malignant7.json")

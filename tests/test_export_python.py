@@ -1,6 +1,7 @@
 """The exported Python file says what the library says, on a bare interpreter."""
 
 import ast
+import math
 import subprocess
 import sys
 from functools import cache
@@ -140,6 +141,13 @@ def test_long_ramps_and_tables_make_no_deep_expressions():
     for x, word in [(-1.0, "w0"), (17.25, "w1999"), (2998.5, "none"), (5000.0, None)]:
         said = tree.evaluate([{"x": x, "w": word}])[0]
         assert module["truth"]({"x": x, "w": word}) == pytest.approx(said, abs=1e-12)
+
+
+def test_sigmoids_may_be_as_wide_as_numbers_go():
+    tree = Tree(Leaf("x", Sigmoid(0.0, -3e-300)))
+    module = module_of(tree)
+    for x in (-1e302, -4e300, 1e299, 4e300, 1e308, math.inf):
+        assert module["truth"]({"x": x}) == pytest.approx(tree.evaluate([{"x": x}])[0], abs=1e-12)
 
 
 def test_a_column_read_as_numbers_and_as_whole_categories_may_be_missing():

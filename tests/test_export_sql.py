@@ -206,7 +206,14 @@ def test_decisions_are_of_the_type_of_labels(database, labels):
     database.fill("data", columns, "g0 double, g1 double, g2 double")
     names, values = database.ask(to_sql(model, dialect=database.dialect))
     said = list(model.predict(columns))
-    assert list(values[names.index("decision")]) == [str(label) for label in said] if "a" in labels else said
+    assert list(values[names.index("decision")]) == ([str(label) for label in said] if "a" in labels else said)
+
+
+def test_a_number_and_its_text_stay_two_classes(database):
+    model = Decision([Tree(Leaf("g"))], [Link(5.0, 0.5)], (1, "1"), [Feature("g", "truth")])
+    database.fill("data", {"g": [0.9, 0.2]}, "g double")
+    names, values = database.ask(to_sql(model, dialect=database.dialect))
+    assert list(values[names.index("decision")]) == ["'1'", "1"]
 
 
 def test_columns_are_named_after_classes_that_hardly_differ():

@@ -6,6 +6,7 @@ The numbers of a gate are those that `gcd` gives; what is worked out of truth an
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -199,7 +200,7 @@ class _Writer:
 
     def _sigmoid(self, criterion: Sigmoid, place: int, number: int) -> tuple[Expr, Expr]:
         past, steep = Past(place, criterion.centre), abs(criterion.slope)
-        small = self.bind(f"e{number}", _fading(Op("abs", (past,)), min(FAR / steep, LARGEST), steep))
+        small = self.bind(f"e{number}", _fading(Op("abs", (past,)), min(FAR / steep, sys.float_info.max), steep))
         larger, smaller = Op("/", (ONE, _sum(ONE, small))), Op("/", (small, _sum(ONE, small)))
         above = Less(ZERO, past)
         rising, falling = If(above, larger, smaller), If(above, smaller, larger)

@@ -46,10 +46,16 @@ def log_without_loss(value: Expr | Test) -> tuple[Expr, Expr] | None:
     return None
 
 
+def links_and_choice(made: Program) -> set[Binding]:
+    """Return the bindings that stand in functions of their own, where of the trees no more than the truths is known."""
+    return set(made.after(made.choice, *made.probabilities))
+
+
 def shortened(made: Program) -> Program:
     """Return the program with g in the place of the log of exp(g), where a conjunction stands in a conjunction."""
     powers: dict[str, Ref] = {}  # truths that are exp(g): their g
     bindings = []
+    answers = links_and_choice(made)
 
     def change(value: Expr | Test) -> Expr | Test | None:
         if isinstance(value, Less) and value.left == ZERO and isinstance(value.right, Ref):
@@ -60,7 +66,7 @@ def shortened(made: Program) -> Program:
         return powers.get(x.name) if isinstance(x, Ref) else None
 
     for binding in made.bindings:
-        value = changed(binding.value, change)
+        value = binding.value if binding in answers else changed(binding.value, change)
         bindings.append(Binding(binding.name, value))
         argument = _argument(value)
         if argument is not None and _is_power(value, argument):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.export.expression import Binding, Expr, If, Less, Num, Op, Past, Ref, Test, each
-from baconlogic.export.shortening import ZERO, changed, log_without_loss
+from baconlogic.export.shortening import ZERO, changed, links_and_choice, log_without_loss
 
 if TYPE_CHECKING:
     from baconlogic.export.expression import Program
@@ -57,9 +57,9 @@ class _Logs:
                 value = self.log_of(self.values[name], Ref(name))
                 log = If(Less(Ref(name), Num(_SMALL)), value, Op("log", (Ref(name),)))
                 self.logs[name] = log if name in own else If(Less(Ref(name), _ENOUGH), log, ZERO)
-        found = []
+        found, answers = list[Binding](), links_and_choice(self.made)
         for binding in self.made.bindings:
-            found.append(Binding(binding.name, changed(binding.value, self.change)))
+            found.append(binding if binding in answers else Binding(binding.name, changed(binding.value, self.change)))
             if binding.name in self.logs:
                 found.append(Binding(f"log_{binding.name}", self.logs[binding.name]))
             if binding.name in self.negated:

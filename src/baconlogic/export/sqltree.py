@@ -264,7 +264,8 @@ class Pieces:
     def label(self, choice: str, labels: Sequence[object], *, checked: bool) -> exp.Expression:
         """Return the class that was chosen, as text, a number or true and false: what all labels are."""
         texts = any(isinstance(label, str) for label in labels) or len({type(x) is bool for x in labels}) > 1
-        written = [_string(str(label)) if texts else self._literal(label) for label in labels]
+        said = str if len({str(label) for label in labels}) == len(labels) else repr  # 1 and "1"
+        written = [_string(said(label)) if texts else self._literal(label) for label in labels]
         if any(isinstance(label, float) for label in labels) and not texts:
             written = [_cast(each, "double") for each in written]
         known = [exp.EQ(this=self.column("refused"), expression=_whole(0))] if checked else []
