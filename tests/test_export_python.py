@@ -159,6 +159,17 @@ def test_a_column_read_as_numbers_and_as_whole_categories_may_be_missing():
         module["truth"]({"a": 3})
 
 
+def test_truths_too_small_to_hold_count_as_0_to_a_product():
+    """Their digits are lost in sums that round differently here and there, and a small exponent would show it."""
+    mean = Gate([Leaf("a"), Leaf("b")], 0.6, [0.3, 0.7])
+    tree = Tree(Gate([mean, Leaf("c")], "HC", [0.002, 0.998]))
+    module = module_of(tree)
+    for tiny in (5e-324, 1e-310, 1e-301, 2e-300, 1e-290):
+        row = {"a": tiny, "b": 0.0, "c": 1.0}
+        assert module["truth"](row) == pytest.approx(tree.evaluate([row])[0], abs=1e-12)
+    assert module["truth"]({"a": 1e-301, "b": 0.0, "c": 1.0}) == 0.0
+
+
 def test_a_column_cannot_be_text_and_numbers():
     tree = Tree(Gate([Leaf("a", Sigmoid(1.0, 1.0)), Leaf("a", Table({"x": 1.0}))], "HC"))
     with pytest.raises(ValueError, match="read as text and as numbers"):

@@ -100,7 +100,7 @@ def test_a_mandatory_input_that_is_not_true_is_reason_enough():
         "The answer is no because, whatever the other values are:\n"
         "  a is 0 (not true)\n"
         "(1 of 3 values; the other 2 could be anything)\n"
-        "It could turn to yes if only this changed:\n"
+        "A change of just this could turn it to yes:\n"
         "  a is 0 (not true)"
     )
 

@@ -1,7 +1,7 @@
-"""exp(-distance), which is 0 from FAR on.
+"""exp(-distance), which is 0 from FAR on, and the truth up to which a product takes it as 0.
 
-Truths are so either 0 or far above the smallest number a computer can hold, where digits are lost one by one and
-programs in other languages would differ from this one.
+So nothing hangs on numbers near the smallest that a computer can hold, where digits are lost one by one and programs
+in other languages would differ from this one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FAR = 690.0  # exp(-690) is about 1e-300
+FAR = 690.0
+LEAST = 1e-300  # exp(-FAR) is a little above
 
 
 def fading(distance: Floats) -> Floats:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from baconlogic.fading import fading
+from baconlogic.fading import LEAST, fading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -159,7 +159,7 @@ def mix(x: Floats, rest: Floats, weights: Floats, mean: Any, product: Any, power
     `rest` is 1 - x, given apart: it has digits that x near 1 has lost, and so has what is returned beside the truth.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = len(x) * weights * power * (np.log(x) + ((1.0 - x) - rest))
+        terms = np.where(x > LEAST, len(x) * weights * power * (np.log(x) + ((1.0 - x) - rest)), -np.inf)
     if np.any(np.isinf(power)):
         terms = np.where(np.isinf(power), np.where(rest < FULLY, 0.0, -np.inf), terms)  # drastic: 1 ** inf
     logs = terms.sum(axis=0)

@@ -13,7 +13,7 @@ import numpy as np
 from baconlogic import gcd
 from baconlogic.compiling import compiled
 from baconlogic.elementary import exp, exp_pair, log, log_of_one_plus
-from baconlogic.fading import FAR
+from baconlogic.fading import FAR, LEAST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -239,7 +239,7 @@ def _add_input(x: Floats, weight: float, exponent: float, total: Floats, logs: F
     for i in range(x.size):
         known = log(max(x[i], SMALLEST))
         total[i] += weight * x[i]
-        logs[i] += exponent * (known if x[i] > 0.0 else -np.inf)
+        logs[i] += exponent * (known if x[i] > LEAST else -np.inf)
 
 
 @compiled(reassociate=False)
@@ -263,7 +263,7 @@ def _add_both(
         known = log(max(x[i], SMALLEST)) + ((1.0 - x[i]) - rest[i])
         total[i] += weight * x[i]
         others[i] += weight * rest[i]
-        logs[i] += exponent * (known if x[i] > 0.0 else -np.inf)
+        logs[i] += exponent * (known if x[i] > LEAST else -np.inf)
 
 
 @compiled(reassociate=False)

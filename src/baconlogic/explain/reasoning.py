@@ -77,8 +77,8 @@ class Reasons(Result):
         if free:
             others = "the other" if free == 1 else f"the other {free}"
             lines.append(f"({len(self.sufficient)} of {len(self.features)} values; {others} could be anything)")
-        only = "only this" if len(self.contrastive) == 1 else f"only these {len(self.contrastive)}"
-        lines += [f"It could turn to {other} if {only} changed:", *(f"  {each}" for each in self.contrastive)]
+        enough = "this" if len(self.contrastive) == 1 else f"these {len(self.contrastive)}"
+        lines += [f"A change of just {enough} could turn it to {other}:", *(f"  {each}" for each in self.contrastive)]
         return "\n".join(lines)
 
 

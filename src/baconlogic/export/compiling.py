@@ -32,7 +32,7 @@ from baconlogic.export.expression import (
     Ref,
     Spot,
 )
-from baconlogic.fading import FAR
+from baconlogic.fading import FAR, LEAST
 from baconlogic.gcd import FULLY
 from baconlogic.nodes import Gate, Leaf, Not, flatten, walk
 from baconlogic.sides import Sides, needed
@@ -237,7 +237,7 @@ class _Writer:
             if precise:
                 log = _sum(log, Op("-", (Op("-", (ONE, x)), rest)))
             terms.append(Op("*", (Num(exponent), log)))
-        none_0 = All(tuple(Less(ZERO, x) for x, _ in inputs))
+        none_0 = All(tuple(Less(Num(LEAST), x) for x, _ in inputs))
         return self.bind(f"g{number}", If(none_0, _sum(*terms), NOTHING))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from baconlogic.export.expression import All, Binding, Expr, If, Less, Num, Op, Ref, Test, each, refs
-from baconlogic.fading import FAR
+from baconlogic.fading import FAR, LEAST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ def shortened(made: Program) -> Program:
     answers = links_and_choice(made)
 
     def change(value: Expr | Test) -> Expr | Test | None:
-        if isinstance(value, Less) and value.left == ZERO and isinstance(value.right, Ref):
+        if isinstance(value, Less) and value.left == Num(LEAST) and isinstance(value.right, Ref):
             g = powers.get(value.right.name)
             return None if g is None else Less(Num(-FAR), g)
         both = log_without_loss(value)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from baconlogic.export.expression import Binding, Expr, If, Less, Num, Op, Past, Ref, Test, each
 from baconlogic.export.shortening import ZERO, changed, links_and_choice, log_without_loss
+from baconlogic.fading import LEAST
 
 if TYPE_CHECKING:
     from baconlogic.export.expression import Program
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 LARGEST, SMALLEST = 3.4e38, 1.2e-38  # numbers that a float holds with all its digits
 _SMALL = 1e-30  # from here on a float is as precise as any, and so are the parts of a sum or product that make it
 _NONE = Num(-10_000.0)  # the log of 0; the logs of truths that are not 0 are above -1000
-_HARDLY = Num(-5_000.0)
+_HARDLY = Num(math.log(LEAST))
 _ENOUGH = Num(1e-3)
 
 
@@ -70,8 +71,9 @@ class _Logs:
         """Put the logs in their places, and ask them whether a truth is 0."""
         if isinstance(value, Op) and value.op == "log" and isinstance(value.args[0], Ref):
             return self.log(value.args[0])
-        if isinstance(value, Less) and value.left == ZERO and isinstance(value.right, Ref):
-            return Less(_HARDLY, self.log(value.right)) if value.right.name in self.logs else None
+        if isinstance(value, Less) and value.left == Num(LEAST) and isinstance(value.right, Ref):
+            known = value.right.name in self.logs
+            return Less(_HARDLY, self.log(value.right)) if known else Less(ZERO, value.right)
         return None
 
     def log(self, x: Ref) -> Ref:
