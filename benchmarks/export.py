@@ -18,7 +18,6 @@ import platform
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # every contender gets one core
 
 import numpy as np
+from timing import best_seconds
 
 from baconlogic import BaconClassifier, datasets, load
 from baconlogic.export.compiling import program
@@ -43,18 +43,6 @@ for (let run = 0; run < {runs}; run++) {{
 }}
 console.log(best, yes / {runs});
 """
-
-
-def best_seconds(run: Callable[[], object], budget: float) -> float:
-    """Return the shortest of several runs: the noise of a shared machine only ever adds."""
-    run()
-    taken, spent = [], 0.0
-    while spent < budget or len(taken) < 3:
-        start = time.perf_counter()
-        run()
-        taken.append(time.perf_counter() - start)
-        spent += taken[-1]
-    return min(taken)
 
 
 def optional(module: str, name: str) -> Callable[..., Any] | None:

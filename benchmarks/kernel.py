@@ -12,13 +12,13 @@ import argparse
 import importlib.util
 import os
 import platform
-import time
 from collections.abc import Callable
 from functools import partial
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # every contender gets one core
 
 import numpy as np
+from timing import best_seconds
 
 from baconlogic import Tree, kernel
 
@@ -103,18 +103,6 @@ def torch_loss_gradient(
         return float(loss.detach()), parameters.grad.numpy()
 
     return run
-
-
-def best_seconds(run: Callable[[], object], budget: float) -> float:
-    """Return the shortest of several runs: the noise of a shared machine only ever adds."""
-    run()
-    taken, spent = [], 0.0
-    while spent < budget or len(taken) < 3:
-        start = time.perf_counter()
-        run()
-        taken.append(time.perf_counter() - start)
-        spent += taken[-1]
-    return min(taken)
 
 
 def case(shape: kernel.Shape, rows: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:

@@ -39,7 +39,7 @@ def _answers(model: Any, program: Program) -> list[str]:
         return [f"Every answer is {labels[0]}."]
     if program.threshold is None:
         return [f"The answer is the most probable of {listed(labels, 'and')}."]
-    said = f"The answer is {labels[1]} when the truth is above {number(program.threshold)}, else {labels[0]}."
+    said = f"The answer is {labels[1]} when the truth is above {program.threshold!r}, else {labels[0]}."
     if isinstance(model, Tree):
         return [said]
     link = model.links[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from baconlogic.export.about import about
 from baconlogic.export.compiling import program
-from baconlogic.export.printing import Printer
+from baconlogic.export.printing import WHY, Printer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,11 +65,6 @@ function readWhole(row, name) {
 """,
 }
 _CALLS = {"number": "readNumber", "text": "readText", "whole": "readWhole"}
-_WHY = {
-    "missing": "missing, and no truth for missing values is stated",
-    "outside": "not a degree of truth in [0, 1]",
-    "unlisted": "a category that the model does not know",
-}
 _ROW = " * @param {Object<string, number | boolean | bigint | string | null | undefined>} row an object with FEATURES"
 
 
@@ -218,7 +213,7 @@ def _public(name: str, answer: str, says: str, gives: str) -> str:
 def _reading(made: Program, printer: _JavaScript) -> list[str]:
     lines = [f"const x{i} = {_CALLS[each.kind]}(row, {text(each.feature)});" for i, each in enumerate(made.inputs)]
     for check in made.checks:
-        told = f"refuse({text(made.inputs[check.input].feature)}, x{check.input}, {text(_WHY[check.why])})"
+        told = f"refuse({text(made.inputs[check.input].feature)}, x{check.input}, {text(WHY[check.why])})"
         lines.append(f"if ({printer.fails(check)}) {told};")
     return lines
 

@@ -12,6 +12,11 @@ from typing import ClassVar
 from baconlogic.export.expression import All, Among, Expr, If, Less, Missing, Num, Op, Past, Raw, Ref, Test
 
 CHOICE, TEST, SUM, PRODUCT, ATOM = range(5)  # how tightly a piece of text holds together
+WHY = {  # there is no answer
+    "missing": "missing, and no truth for missing values is stated",
+    "outside": "not a degree of truth in [0, 1]",
+    "unlisted": "a category that the model does not know",
+}
 _LEVELS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT}
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from baconlogic.export.about import about
 from baconlogic.export.compiling import program
-from baconlogic.export.printing import Printer
+from baconlogic.export.printing import WHY, Printer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,11 +45,6 @@ _REFUSE = """
 def _refuse(name, value, why):
     raise ValueError(f"{name!r} is {value!r}, {why}")
 """
-_WHY = {
-    "missing": "missing, and no truth for missing values is stated",
-    "outside": "not a degree of truth in [0, 1]",
-    "unlisted": "a category that the model does not know",
-}
 
 
 class _Python(Printer):
@@ -142,7 +137,7 @@ def _read(made: Program) -> list[str]:
     for check in made.checks:
         lines += [
             f"if {_fails(check, made)}:",
-            f"    _refuse({made.inputs[check.input].feature!a}, x{check.input}, {_WHY[check.why]!r})",
+            f"    _refuse({made.inputs[check.input].feature!a}, x{check.input}, {WHY[check.why]!r})",
         ]
     return lines
 

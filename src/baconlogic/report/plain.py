@@ -1,4 +1,4 @@
-"""Markdown, LaTeX and HTML as plain text in which every character still knows where it stood."""
+"""Markdown, LaTeX and HTML as plain text in which every character still knows where it stood; text as a block."""
 
 from __future__ import annotations
 
@@ -85,3 +85,9 @@ def _replaced(found: re.Match[str]) -> str:
     if kind == "escaped":
         return found["escaped"]
     return html.unescape(found[0])[:1] if kind == "entity" else _BREAKS.get(kind, "")
+
+
+def fenced(text: str, kind: str) -> str:
+    """Put text between fences longer than any run of backticks in it."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence}{kind}\n{text}\n{fence}"

@@ -7,7 +7,6 @@ the prompt says that they are not instructions.
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.explain.cases import answer
@@ -17,6 +16,7 @@ from baconlogic.files import write_tree
 from baconlogic.gcd import LEVELS, NEUTRAL
 from baconlogic.nodes import Gate, Leaf, flatten
 from baconlogic.report.knowledge import Knowledge
+from baconlogic.report.plain import fenced
 from baconlogic.subjects import HALF, Subject, subject
 from baconlogic.wording import listed, number, one_line, percent
 
@@ -74,8 +74,8 @@ def prompt(
         "Context": context.strip() or "None is given: say nothing of the subject that the tree does not say.",
         "Background": "LSP aggregators are defined in the following markdown table:\n" + level_table(),
         "Instructions": _instructions(known, audience, domain),
-        "Input": f"{_INPUT}\n{_fenced(tree_json(asked), 'json')}",
-        "Facts": f"{_FACTS}\n{_fenced(_facts(model, known, label, threshold), 'text')}",
+        "Input": f"{_INPUT}\n{fenced(tree_json(asked), 'json')}",
+        "Facts": f"{_FACTS}\n{fenced(_facts(model, known, label, threshold), 'text')}",
     }
     return "\n\n".join(f"{title}\n{'=' * len(title)}\n{text}" for title, text in parts.items()) + "\n"
 
@@ -122,12 +122,6 @@ def _instructions(known: Knowledge, audience: str, domain: str) -> str:
         name=first.name.title(),
         words=first.words,
     )
-
-
-def _fenced(text: str, kind: str) -> str:
-    """Put text between fences longer than any run of backticks in it."""
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    return f"{fence}{kind}\n{text}\n{fence}"
 
 
 def quoted(text: str) -> str:

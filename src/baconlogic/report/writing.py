@@ -18,6 +18,7 @@ from baconlogic.export.javascript import to_javascript
 from baconlogic.files import write_whole
 from baconlogic.report import content, live, origin
 from baconlogic.report.material import Material, materials
+from baconlogic.report.plain import fenced
 from baconlogic.report.svg import Svg
 from baconlogic.wording import listed, one_line
 
@@ -187,6 +188,4 @@ def _kept(start: re.Match[str]) -> str:
 
 def _fenced(text: Any) -> _Markdown:
     """Write lines of code."""
-    lines = "\n".join(one_line(line) for line in str(text).split("\n"))
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", lines)), default=0))
-    return _Markdown(f"{fence}text\n{lines}\n{fence}")
+    return _Markdown(fenced("\n".join(one_line(line) for line in str(text).split("\n")), "text"))
