@@ -31,7 +31,7 @@ def grids(values, kind):
 def test_single_changes_are_the_smallest_and_all_changes_turn_the_decision():
     rng = np.random.default_rng(2)
     turned = 0
-    for _ in range(60):
+    for _ in range(30):
         tree, values, kind = random_case(rng, most=7)
         threshold = float(np.round(rng.uniform(0.2, 0.8), 3))
         found = counterfactual(tree, values, threshold=threshold)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import names, trees
 
@@ -62,6 +62,7 @@ def decisions(draw):
     return Decision(chosen, links, classes, features, provenance, turns_at)
 
 
+@settings(max_examples=50)
 @given(decisions())
 def test_a_file_keeps_all_of_a_decision(decision):
     document = json.loads(json.dumps(decision.to_dict()))

@@ -332,7 +332,8 @@ def chain(gates):
 
 @needs_cc
 def test_a_chain_of_thousands_of_gates_and_a_decision_without_a_tree(tmp_path):
-    long, short = chain(3_000), chain(100)
+    assert to_c(chain(3_000)).source.count("\n") > 3_000
+    long, short = chain(500), chain(100)
     only = Decision((), (), ("only",), ())
     sources = [to_c(long, name="chain"), to_c(short, name="single", real="float"), to_c(only, name="only")]
     library = compiled(sources, tmp_path)

@@ -222,8 +222,8 @@ def chain(gates, points=3):
     return Tree(node)
 
 
-def test_a_chain_of_3000_gates_from_a_ramp_of_1000_points_exports():
-    graph = to_onnx(chain(3000, 1000))
+def test_a_chain_of_1500_gates_from_a_ramp_of_1000_points_exports():
+    graph = to_onnx(chain(1500, 1000))
     onnx.checker.check_model(graph, full_check=True)
     assert len(graph.graph.node) < 100_000
 

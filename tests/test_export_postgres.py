@@ -166,7 +166,7 @@ def test_numbers_without_end_have_an_answer(server):
 
 @pytest.mark.parametrize("make", [chain, balanced, wide])
 def test_postgres_agrees_on_large_trees(rows, make):
-    model = make(128 if make is balanced else 100)
+    model = make(128 if make is balanced else 60)
     agree(ask(rows, model), expected(model))
 
 

@@ -314,7 +314,7 @@ def test_kill_in_the_middle_of_save_loses_nothing(tmp_path):
     rng = random.Random(1)  # noqa: S311
     interrupted = 0
     for tries in range(100):
-        if interrupted and tries >= 12:  # on a busy machine it takes more tries to come in between
+        if interrupted and tries >= 8:  # on a busy machine it takes more tries to come in between
             break
         writer = subprocess.Popen([sys.executable, "-c", SAVE_FOREVER, str(path)], stdout=subprocess.PIPE)
         assert writer.stdout.readline() == b"ready\n"

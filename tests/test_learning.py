@@ -268,10 +268,10 @@ def test_a_rule_of_truths_reads_as_one_though_not_every_case_was_seen():
 
 def test_noise_is_hardly_ever_taken_for_logic():
     taken = 0
-    for seed in range(20):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         taken += fit(rng.normal(size=(150, 3)), rng.random(150) < 0.4, max_leaves=2).history_.logic
-    assert taken <= 3
+    assert taken <= 2
 
 
 def test_weights_that_are_shares_learn_what_equal_weights_do():

@@ -28,7 +28,7 @@ def turning(tree, values, threshold, frees):
 def test_reasons_hold_and_are_minimal_among_all_subsets():
     rng = np.random.default_rng(0)
     none_exists = 0
-    for _ in range(300):
+    for _ in range(100):
         tree, values, kind = random_case(rng)
         threshold = float(np.round(rng.uniform(0.2, 0.8), 3))
         found = reasons(tree, values, threshold=threshold)
