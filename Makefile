@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BENCH_PIP := .venv-bench/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint format page bench bench-smoke clean
+.PHONY: help demo test slow lint format page bench bench-smoke clean
 help:
 	@echo "make demo    learn when a tumour is malignant"
-	@echo "make test    run all tests"
+	@echo "make test    run the tests"
+	@echo "make slow    run the few tests that take long"
 	@echo "make lint    ruff and mypy"
 	@echo "make page    run the examples of the pages in docs and put in what they print (two minutes)"
 	@echo "make bench   measure speed, accuracy and exports against peers (installs them and torch into .venv-bench)"
@@ -36,6 +37,9 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest
+
+slow: $(VENV)/.test
+	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -23,12 +23,18 @@ from baconlogic.search import Growth, Sinkhorn
 
 @parametrize_with_checks(
     [
-        BaconClassifier(),
+        BaconClassifier(max_leaves=2),
         BaconClassifier(search="peel", random_state=0),
         BaconClassifier(search=Growth(max_leaves=2), simplicity="one-se", n_jobs=2, random_state=0),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([BaconClassifier()])
+def test_scikit_learns_own_checks_of_the_default(estimator, check):
     check(estimator)
 
 

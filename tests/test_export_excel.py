@@ -173,6 +173,7 @@ def mistyped():
     return book, [0.5, "#N/A", "#N/A", "#N/A", 0.5, "#N/A"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(OFFICE is None, reason="LibreOffice is not installed")
 def test_libreoffice_agrees(tmp_path):
     models, rows = cases()

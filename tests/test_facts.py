@@ -70,6 +70,7 @@ def test_hidden_house_rules_come_out_in_raw_units(case):
             assert column[column <= at].max() < leaf.criterion.inverse(0.5) < column[column > at].min()
 
 
+@pytest.mark.slow
 def test_iris_needs_no_flipping():
     flowers = datasets.iris()
     folds = StratifiedKFold(5, shuffle=True, random_state=0)

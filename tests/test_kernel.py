@@ -52,7 +52,7 @@ def assert_gradient(objective, p, expected):
 def test_gradient_matches_central_differences_in_two_hundred_digits(shape, andness, learned, calibrated, rule):
     """The reference is the paper's formula in 200 digits; at a joint the slope is the mean of its two sides."""
     rng = np.random.default_rng(len(shape) + 2 * learned + 4 * calibrated)
-    for m in (1, 2, 5):
+    for m in (1, 2, 4):
         X = rng.normal(size=(m, 3)) if learned else rng.choice([0, 1, 0, 1, 0.3, 0.999], (m, 3))
         if learned:
             X[0, 1] = X[-1, 2] = loops.MISSING

@@ -275,6 +275,7 @@ def test_breast_cancer_screening_finds_all_and_treatment_is_always_right():
     assert table.rows[0].recall > 0.98
 
 
+@pytest.mark.slow
 def test_breast_cancer_in_sample_beats_the_three_lines_of_the_paper():
     data = datasets.breast_cancer()
     clf = BaconClassifier(random_state=0, max_leaves=20).fit(data.X, data.y)
