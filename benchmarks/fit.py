@@ -71,7 +71,7 @@ def against_ebm(options: argparse.Namespace) -> None:
     contenders: dict[str, tuple[Callable[[], Any], int]] = {"baconlogic": (lambda: ours(n_jobs=1), 3), "EBM": (ebm, 1)}
     if options.skip_peers or options.quick:
         del contenders["EBM"]
-    for name in ["WDBC"] if options.quick else ["WDBC", "Banknote"]:
+    for name in ["Iris Virginica"] if options.quick else ["WDBC", "Banknote"]:
         try:
             X, y = SUITE[name](options.data)
         except Absent as why:

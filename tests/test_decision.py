@@ -76,6 +76,7 @@ def test_a_file_keeps_all_of_a_decision(decision):
     assert len(repr(back).splitlines()) == 1
 
 
+@settings(max_examples=50)
 @given(decisions())
 def test_a_decision_survives_pickle_and_copy(decision):
     assert pickle.loads(pickle.dumps(decision)) == decision  # noqa: S301

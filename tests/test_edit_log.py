@@ -69,7 +69,7 @@ def test_every_kind_of_edit_is_recorded_and_replayed():
     assert {name for name, *_ in EDITS} == set(edit.log.OPERATIONS)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(several)
 def test_replaying_gives_the_same_tree_and_undoing_all_the_first(log):
     end, count = log.tree, len(log.entries)

@@ -23,7 +23,6 @@ from baconlogic.search import Growth, Sinkhorn
 
 @parametrize_with_checks(
     [
-        BaconClassifier(max_leaves=2),
         BaconClassifier(search="peel", random_state=0),
         BaconClassifier(search=Growth(max_leaves=2), simplicity="one-se", n_jobs=2, random_state=0),
     ]

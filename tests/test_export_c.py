@@ -136,9 +136,9 @@ def test_c_in_single_precision_agrees_on_every_model(tmp_path):
     for name, values in table().items():
         if name[0] in "ng":
             with np.errstate(over="ignore"):  # 1e150 is infinite here
-                columns[name] = values[::8].astype(np.float32).astype(float)
+                columns[name] = values.astype(np.float32).astype(float)
         else:
-            columns[name] = values[::8]
+            columns[name] = values
     every_model(tmp_path, columns, "float", 1e-5)
 
 

@@ -9,7 +9,7 @@ import time
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from strategies import trees
 
 from baconlogic import Decision, ModelFormatError, Tree, files, load
@@ -29,6 +29,7 @@ DECISION = Decision(
 )
 
 
+@settings(max_examples=50)
 @given(trees)
 def test_from_dict_gives_back_what_to_dict_wrote(tree):
     document = json.loads(json.dumps(tree.to_dict()))

@@ -45,7 +45,9 @@ def assert_gradient(objective, p, expected):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("andness", [None, JOINTS, [0.25 - 1e-4, 0.25 + 1e-4, 0.5 + 1e-4, 0.75 - 1e-4]])
+@pytest.mark.parametrize(
+    "andness", [None, JOINTS, pytest.param([0.25 - 1e-4, 0.25 + 1e-4, 0.5 + 1e-4, 0.75 - 1e-4], marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("learned", [True, False])
 @pytest.mark.parametrize("calibrated", [True, False])
 @pytest.mark.parametrize("rule", ["gcd", "exact"])
@@ -245,6 +247,7 @@ def test_bad_arguments_are_refused(change, message):
         Objective(**(good | change))
 
 
+@pytest.mark.slow
 def test_a_second_process_finds_the_compiled_code(tmp_path):
     script = """
 import numpy as np

@@ -209,6 +209,7 @@ def test_the_path_has_a_tree_for_each_size_and_any_can_be_taken():
         clf.with_leaves(sizes[0], label="nobody")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_one_se_is_never_larger_than_best(seed):
     X, y = noisy(200, seed)
@@ -266,6 +267,7 @@ def test_a_rule_of_truths_reads_as_one_though_not_every_case_was_seen():
     assert sorted(clf.tree_.features) == ["x0", "x3", "x5"]
 
 
+@pytest.mark.slow
 def test_noise_is_hardly_ever_taken_for_logic():
     taken = 0
     for seed in range(12):

@@ -261,6 +261,7 @@ def test_scikit_learns_own_threshold_tools_take_the_classifier(make):
     assert make(BaconClassifier(random_state=0, max_leaves=2)).fit(X, y == "ill").score(X, y == "ill") > 0.7
 
 
+@pytest.mark.slow
 def test_breast_cancer_screening_finds_all_and_treatment_is_always_right():
     """On truths of trees that had not seen the patient; the paper's in-sample figures are 0.6397 and 0.9575."""
     data = datasets.breast_cancer()

@@ -192,6 +192,7 @@ def test_warm_start_goes_on_from_the_last_trees():
     assert again.score(X, Y) >= clf.score(X, Y) - 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", [
     {"forbidden": ["a"]}, {"max_leaves": 1}, {"order": ["d", "a"]}, {"search": "peel"}, {"directions": "falling"},
     {"aggregator": "exact"}, {"andness": (0.5, 0.5)},
@@ -208,6 +209,7 @@ def test_a_warm_start_does_not_mind_other_classes_or_columns():
     assert clf.fit(X[["a", "b"]], Y).n_features_in_ == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("now", [X["d"], np.where(X["d"] > 5.0, "x", None), np.where(X["d"] > 5.0, 1.0, np.nan)])
 @pytest.mark.parametrize("then", [np.where(Y, "x", "y"), Y, X["c"]])
 def test_a_warm_start_does_not_mind_what_a_column_holds_now(then, now):
