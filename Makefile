@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BENCH_PIP := .venv-bench/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test slow lint format page bench bench-smoke clean
+.PHONY: help setup demo test slow lint format page bench bench-smoke clean
 help:
 	@echo "make demo    learn when a tumour is malignant"
 	@echo "make test    run the tests"
@@ -31,6 +31,11 @@ $(VENV)/.test: $(VENV)/.installed
 $(VENV)/.lint: $(VENV)/.installed
 	$(PIP) --editable '.[lint]'
 	@touch $@
+
+# everything at once: one resolution instead of three
+setup: pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[demo,cli,report,test,lint]'
+	@touch $(VENV)/.installed $(VENV)/.test $(VENV)/.lint
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/breast_cancer.py
