@@ -28,9 +28,9 @@ def test_show_draws_the_model_and_lists_its_parts(folder):
     model = load(folder / "model.json")
     assert answer("show", "model.json", folder=folder).startswith(f"{model}\n")
     assert answer("show", "model.json", "--formula", folder=folder) == f"{model.tree.formula()}\n"
-    for line in answer("show", "model.json", "--parts", folder=folder).splitlines()[1:]:
-        path = line.split()[0]
-        assert model.tree.find(() if path == "root" else tuple(map(int, path.split(".")))) is not None
+    lines = answer("show", "model.json", "--parts", folder=folder).splitlines()[1:]
+    paths = [() if path == "root" else tuple(map(int, path.split("."))) for path in (line.split()[0] for line in lines)]
+    assert paths == [path for path, _ in model.tree.walk()]
     assert ask_json("show", "model.json", folder=folder)["classes"] == ["B", "M"]
 
 
@@ -91,6 +91,13 @@ def test_explain_takes_a_case_and_what_is_not_known_of_it(folder):
 
 
 def test_explain_refuses_a_value_that_is_none(folder):
+    model = load(folder / "model.json")
+    whole = {feature.name: 1.0 for feature in model.features}
+    assert set(model.tree.features) < set(
+        whole
+    )  # a case may state what the tree does not use, but no column of another table
+    assert answer("explain", "model.json", "--case", json.dumps(whole), "--only", "trace", folder=folder)
+    assert "has no column 'colour'" in refusal("explain", "model.json", "--set", "colour=3", folder=folder)
     assert "'abc' is not a number" in refusal("explain", "tree.json", "--set", "size=abc", folder=folder)
     assert "ask --only unknown" in refusal("explain", "tree.json", "--set", "size=9", "--only", "trace", folder=folder)
 

@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 import subprocess
 from importlib import import_module
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -139,8 +138,6 @@ def tool(name):
 
 
 def function(target):
-    if find_spec(f"baconlogic.export.{target}") is None:
-        pytest.skip(f"there is no export to {target}")
     return getattr(import_module(f"baconlogic.export.{target}"), f"to_{target}")
 
 

@@ -156,9 +156,9 @@ def explain(
     if unknown:
         raise MisusedError(f"--only takes {', '.join(PARTS)}; got {unknown[0]!r}")
     frame = None if data is None else tables.read(data, form, missing)
-    features = subjects.subject(found, None, asked).tree.features
-    values = _case(frame, row, case, set_, features)
-    told = _answers(found, values, frame, asked, wanted, options.split(fixed, features), bool(only))
+    about = subjects.subject(found, None, asked)
+    values = _case(frame, row, case, set_, about.tree.features, about.columns)
+    told = _answers(found, values, frame, asked, wanted, options.split(fixed, about.tree.features), bool(only))
     if as_json:
         said = {name: None if each is None else each.to_dict() for name, each in told.items()}
         printing.document({"row": row, "case": values, **said})
@@ -196,9 +196,14 @@ def _answers(
 
 
 def _case(
-    frame: DataFrame | None, row: int | None, case: str | None, set_: list[str] | None, features: tuple[str, ...]
+    frame: DataFrame | None,
+    row: int | None,
+    case: str | None,
+    set_: list[str] | None,
+    features: tuple[str, ...],
+    seen_at_fit: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Return the values of the case; what nobody states is missing."""
+    """Return the values of the case: missing where nobody states them; columns that the tree left out do not matter."""
     if row is None and case is None and not set_:
         raise MisusedError("say which case: DATA with --row 17, --case '{\"column\": value}', or --set column=value")
     if row is not None and case is not None:
@@ -209,7 +214,7 @@ def _case(
         if not sign or not name:
             raise MisusedError(f"--set takes COLUMN=VALUE, got {text!r}")
         stated[name] = options.value(given)
-    strange = [name for name in stated if name not in features]
+    strange = [name for name in stated if name not in {*features, *seen_at_fit}]
     if strange:
         raise RefusedError(f"the tree has no column {strange[0]!r}; it uses {', '.join(map(repr, features))}")
     seen = {} if row is None else _row(frame, row, features)
