@@ -1,0 +1,254 @@
+"""Tables, plots and plain sentences out of the scores of the suite: `python benchmarks/ranks.py` prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+from baconlogic.experiments.validation import corrected
+from contenders import CONTENDERS, OURS
+from problems import SUITE
+from scipy.stats import rankdata
+from suite import FOLDS, SCORES, Score, read
+
+HELD_TO = ("EBM", "logistic")  # the two it must not be significantly below
+BAR = 7  # on so many of the nine
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much more accurate this library is than a peer on one data set, over the folds that both have."""
+
+    data: str
+    peer: str
+    mean: float
+    low: float
+    high: float
+    folds: int
+
+    @property
+    def verdict(self) -> str:
+        """Return what the interval allows to say."""
+        return "below" if self.high < 0.0 else "above" if self.low > 0.0 else "not told apart"
+
+
+class Scores:
+    """The scores of the suite, by data set, model and fold."""
+
+    def __init__(self, scores: Iterable[Score]) -> None:
+        self.cells: dict[tuple[str, str], dict[tuple[int, int], Score]] = {}
+        for score in scores:
+            self.cells.setdefault((score.data, score.model), {})[score.seed, score.fold] = score
+        found = {data for data, _ in self.cells}
+        self.data = [name for name in SUITE if name in found]
+        self.models = [name for name in CONTENDERS if all((data, name) in self.cells for data in self.data)]
+
+    def small(self) -> list[str]:
+        """Return the models that have ten rules or features at most."""
+        return [name for name in self.models if CONTENDERS[name].small]
+
+    def shared(self, data: str, models: Sequence[str]) -> list[tuple[int, int]]:
+        """Return the folds that all these models have."""
+        return sorted(set.intersection(*(set(self.cells[data, model]) for model in models)))
+
+    def mean(self, data: str, model: str, what: str, folds: Iterable[tuple[int, int]] | None = None) -> float:
+        """Return the mean of a score over these folds, or all."""
+        cell = self.cells[data, model]
+        return fmean(getattr(cell[fold], what) for fold in (cell if folds is None else folds))
+
+    def overall(self, model: str, what: str) -> float:
+        """Return the mean over the data sets."""
+        return fmean(self.mean(data, model, what) for data in self.data)
+
+    def ranks(self, models: Sequence[str], what: str = "accuracy") -> dict[str, float]:
+        """Return the mean rank of each model over the data sets, 1 for the best; equal scores share their ranks."""
+        rows = []
+        for data in self.data:
+            folds = self.shared(data, models)
+            means = [round(self.mean(data, model, what, folds), 9) for model in models]
+            rows.append(rankdata([-m if what in ("accuracy", "auc") else m for m in means]))
+        return dict(zip(models, np.mean(rows, axis=0).tolist(), strict=True))
+
+    def difference(self, data: str, peer: str) -> Difference:
+        """Return how much more accurate this library is, with the 95% interval of the paired folds."""
+        folds = self.shared(data, [OURS, peer])
+        ours, theirs = self.cells[data, OURS], self.cells[data, peer]
+        gaps = [ours[fold].accuracy - theirs[fold].accuracy for fold in folds]
+        return Difference(data, peer, *corrected(gaps, 1.0 / FOLDS), len(folds))
+
+
+def sentences(scores: Scores) -> list[str]:
+    """Say what the tables show, as they show it."""
+    small = scores.small()
+    ranks = scores.ranks(small)
+    best = min(ranks, key=ranks.__getitem__)
+    order = ", ".join(f"{name} {rank:.2f}" for name, rank in sorted(ranks.items(), key=lambda item: item[1]))
+    place = sorted(ranks.values()).index(ranks[OURS]) + 1
+    said = [
+        f"Among models with at most ten rules or features, {OURS} is "
+        + ("**first**" if best == OURS else f"**not first** (number {place})")
+        + f" in mean accuracy rank: {order}."
+    ]
+    for peer in HELD_TO:
+        if peer not in scores.models:
+            said.append(f"{peer} was not measured.")
+            continue
+        gaps = [scores.difference(data, peer) for data in scores.data]
+        below, above = ([g.data for g in gaps if g.verdict == v] for v in ("below", "above"))
+        good = len(gaps) - len(below)
+        said.append(
+            f"{OURS} is not significantly below {peer} on **{good} of {len(gaps)}** data sets"
+            + (f" (below on {', '.join(below)})" if below else "")
+            + (f"; it is significantly above on {', '.join(above)}" if above else "; it is significantly above on none")
+            + f". The goal, {BAR} of {len(gaps)}, is {'met' if good >= BAR else '**missed**'}."
+        )
+    return said
+
+
+def models_table(scores: Scores) -> list[list[str]]:
+    """Return a line a model: means over the data sets."""
+    ranks, small = scores.ranks(scores.models), scores.ranks(scores.small())
+    lines = [
+        ["model", "accuracy", "AUC", "log-loss", "calibration error"]
+        + ["features", "rules", "fit, s", "one row, µs", "rank", "rank among small"]
+    ]
+    for name in sorted(scores.models, key=ranks.__getitem__):
+        numbers = [f"{scores.overall(name, what):.4f}" for what in ("accuracy", "auc", "log_loss", "calibration")]
+        sizes = [f"{scores.overall(name, what):.1f}" for what in ("features", "rules")]
+        times = [f"{scores.overall(name, 'fit_seconds'):.2f}", f"{scores.overall(name, 'row_microseconds'):.0f}"]
+        among = f"{small[name]:.2f}" if name in small else ""
+        lines.append([f"**{name}**" if name == OURS else name, *numbers, *sizes, *times, f"{ranks[name]:.2f}", among])
+    return lines
+
+
+def accuracy_table(scores: Scores) -> list[list[str]]:
+    """Return a line a model and a column a data set; the best of a column, and what equals it, is bold."""
+    lines = [["model", *scores.data]]
+    means = {m: [round(scores.mean(d, m, "accuracy"), 4) for d in scores.data] for m in scores.models}
+    best = [max(column) for column in zip(*means.values(), strict=True)]
+    for name, row in means.items():
+        lines.append([name, *(f"**{a:.4f}**" if a == b else f"{a:.4f}" for a, b in zip(row, best, strict=True))])
+    return lines
+
+
+def difference_table(scores: Scores) -> list[list[str]]:
+    """Return a line a data set and a column a peer: the difference in points with its interval."""
+    peers = [name for name in scores.models if name != OURS]
+    lines = [["data", *peers]]
+    for data in scores.data:
+        gaps = [scores.difference(data, peer) for peer in peers]
+        lines.append([data, *(_told(gap) for gap in gaps)])
+    return lines
+
+
+def _told(gap: Difference) -> str:
+    text = f"{100 * gap.mean:+.1f} ({100 * gap.low:+.1f} to {100 * gap.high:+.1f})"
+    return text if gap.verdict == "not told apart" else f"**{text}**"
+
+
+def markdown(lines: Sequence[Sequence[str]]) -> str:
+    """Return a table; its first line is the head."""
+    head, *rows = lines
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
+
+
+def settings(scores: Scores) -> str:
+    """Return how each model was made, and on how many folds a data set it was measured."""
+    lines = [["model", "package", "settings", "folds a data set"]]
+    for name in scores.models:
+        who = CONTENDERS[name]
+        folds = len(scores.cells[scores.data[0], name])
+        lines.append([name, f"{who.package} {who.version() or ''}".strip(), who.about, str(folds)])
+    return markdown(lines)
+
+
+def section(path: Path = SCORES, images: str = "images") -> str:
+    """Return the part of RESULTS.md about accuracy, as Markdown."""
+    scores = Scores(read(path))
+    if OURS not in scores.models:
+        return "Not measured: `python benchmarks/suite.py` does it.\n"
+    said = "\n".join(f"- {line}" for line in sentences(scores))
+    common = len(scores.shared(scores.data[0], scores.models))
+    return f"""{said}
+
+Stratified 5-fold cross-validation, the same folds for all, settings as told below, none chosen for a single data set. The
+defaults of {OURS} were chosen with these nine among others in view. Scores are means over the folds. A rank is that
+of the mean accuracy over the folds that all ranked models share ({common} a data set over all models), averaged over the
+data sets, 1 for the best; equal scores share their ranks. Rules are what there is to read: leaves of trees, rules or
+terms with a weight, coefficients, curves. Fit is CPU time on one core; one row is one call of `predict_proba`.
+
+{markdown(models_table(scores))}
+
+![Accuracy against what there is to read]({images}/suite_size.png)
+
+Accuracy by data set, the best in bold:
+
+{markdown(accuracy_table(scores))}
+
+How much more accurate {OURS} is than each peer, in percentage points, with the 95% interval of the paired folds
+(corrected resampled t of Nadeau and Bengio); bold where the interval leaves out zero. With so many comparisons some
+are bold by chance.
+
+{markdown(difference_table(scores))}
+
+![Paired differences]({images}/suite_differences.png)
+
+{settings(scores)}
+"""
+
+
+def draw(folder: Path, path: Path = SCORES) -> None:
+    """Draw accuracy against size, and the paired differences with their intervals."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    scores = Scores(read(path))
+    folder.mkdir(parents=True, exist_ok=True)
+    _draw_size(scores, folder / "suite_size.png")
+    _draw_differences(scores, folder / "suite_differences.png")
+
+
+def _draw_size(scores: Scores, path: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+    for name in scores.models:
+        x, y = scores.overall(name, "rules"), 100 * scores.overall(name, "accuracy")
+        axes.plot(x, y, "o", color="#c0392b" if name == OURS else "#34495e" if CONTENDERS[name].small else "#95a5a6")
+        axes.annotate(name, (x, y), xytext=(6, 3), textcoords="offset points", fontsize=9)
+    axes.set(xscale="log", xlabel="rules to read (mean over the data sets)", ylabel="held-out accuracy, %")
+    axes.margins(x=0.2)
+    axes.set_title("Up and to the left is better; dark: ten rules or features at most", fontsize=10)
+    axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _draw_differences(scores: Scores, path: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    peers = [name for name in (*HELD_TO, "boosting", "random forest", "tree, depth 4") if name in scores.models]
+    figure, all_axes = plt.subplots(
+        1, len(peers), figsize=(2.6 * len(peers) + 1.4, 4), sharey=True, layout="constrained", squeeze=False
+    )
+    for axes, peer in zip(all_axes[0], peers, strict=True):
+        for i, data in enumerate(scores.data):
+            gap = scores.difference(data, peer)
+            colour = {"below": "#c0392b", "above": "#27ae60"}.get(gap.verdict, "#34495e")
+            axes.plot([100 * gap.low, 100 * gap.high], [i, i], color=colour)
+            axes.plot(100 * gap.mean, i, "o", color=colour, markersize=4)
+        axes.axvline(0.0, color="black", linewidth=0.8)
+        axes.set_title(f"against {peer}", fontsize=10)
+        axes.grid(axis="x", alpha=0.3)
+    all_axes[0, 0].set_yticks(range(len(scores.data)), scores.data)
+    all_axes[0, 0].invert_yaxis()
+    figure.supxlabel(f"accuracy of {OURS} minus that of the peer, percentage points, 95% interval", fontsize=10)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    print(section())
