@@ -10,7 +10,7 @@ from statistics import fmean
 import numpy as np
 from baconlogic.experiments.validation import corrected
 from contenders import CONTENDERS, OURS
-from problems import SUITE
+from problems import EXTRA, SUITE
 from scipy.stats import rankdata
 from suite import FOLDS, SCORES, Score, read
 
@@ -38,12 +38,11 @@ class Difference:
 class Scores:
     """The scores of the suite, by data set, model and fold."""
 
-    def __init__(self, scores: Iterable[Score]) -> None:
+    def __init__(self, scores: Iterable[Score], among: Iterable[str] = SUITE) -> None:
         self.cells: dict[tuple[str, str], dict[tuple[int, int], Score]] = {}
         for score in scores:
             self.cells.setdefault((score.data, score.model), {})[score.seed, score.fold] = score
-        found = {data for data, _ in self.cells}
-        self.data = [name for name in SUITE if name in found]
+        self.data = [name for name in among if (name, OURS) in self.cells]
         self.models = [name for name in CONTENDERS if all((data, name) in self.cells for data in self.data)]
 
     def small(self) -> list[str]:
@@ -111,10 +110,8 @@ def sentences(scores: Scores) -> list[str]:
 def models_table(scores: Scores) -> list[list[str]]:
     """Return a line a model: means over the data sets."""
     ranks, small = scores.ranks(scores.models), scores.ranks(scores.small())
-    lines = [
-        ["model", "accuracy", "AUC", "log-loss", "calibration error"]
-        + ["features", "rules", "fit, s", "one row, µs", "rank", "rank among small"]
-    ]
+    scored, read_as = ["accuracy", "AUC", "log-loss", "calibration error"], ["features", "rules"]
+    lines = [["model", *scored, *read_as, "fit, s", "one row, µs", "rank", "rank among small"]]
     for name in sorted(scores.models, key=ranks.__getitem__):
         numbers = [f"{scores.overall(name, what):.4f}" for what in ("accuracy", "auc", "log_loss", "calibration")]
         sizes = [f"{scores.overall(name, what):.1f}" for what in ("features", "rules")]
@@ -168,17 +165,17 @@ def settings(scores: Scores) -> str:
 def section(path: Path = SCORES, images: str = "images") -> str:
     """Return the part of RESULTS.md about accuracy, as Markdown."""
     scores = Scores(read(path))
-    if OURS not in scores.models:
+    if not scores.data:
         return "Not measured: `python benchmarks/suite.py` does it.\n"
     said = "\n".join(f"- {line}" for line in sentences(scores))
     common = len(scores.shared(scores.data[0], scores.models))
     return f"""{said}
 
-Stratified 5-fold cross-validation, the same folds for all, settings as told below, none chosen for a single data set. The
-defaults of {OURS} were chosen with these nine among others in view. Scores are means over the folds. A rank is that
-of the mean accuracy over the folds that all ranked models share ({common} a data set over all models), averaged over the
-data sets, 1 for the best; equal scores share their ranks. Rules are what there is to read: leaves of trees, rules or
-terms with a weight, coefficients, curves. Fit is CPU time on one core; one row is one call of `predict_proba`.
+Stratified 5-fold cross-validation, the same folds for all, settings as told below, none chosen for a single data set;
+the defaults of {OURS} were chosen with these nine among others in view. Scores are means over the folds. A rank is
+that of the mean accuracy over the folds that all ranked models share ({common} a data set over all models), averaged
+over the data sets, 1 for the best; equal scores share their ranks. Rules are what there is to read: leaves of trees,
+rules or terms with a weight, coefficients, curves. Fit is CPU time on one core; one row is a call of `predict_proba`.
 
 {markdown(models_table(scores))}
 
@@ -197,6 +194,21 @@ are bold by chance.
 ![Paired differences]({images}/suite_differences.png)
 
 {settings(scores)}
+
+{other_data(path)}"""
+
+
+def other_data(path: Path = SCORES) -> str:
+    """Return the table of the data on which no default was chosen."""
+    scores = Scores(read(path), EXTRA)
+    if not scores.data:
+        return "On other data: not measured; `python benchmarks/suite.py --extra --seeds 1` does it.\n"
+    folds = len(scores.shared(scores.data[0], scores.models))
+    return f"""On {len(scores.data)} other data sets, on which no default was chosen ({folds} folds each):
+
+{markdown(models_table(scores))}
+
+{", ".join(scores.data)}.
 """
 
 
