@@ -725,7 +725,7 @@ def test_the_tools_that_other_tests_skip_without_are_here(tool):
 
 
 def test_the_demo_ranks_the_four_offers():
-    printed = run_python(str(ROOT / "examples" / "job_offers.py"))
+    printed = run_python(str(ROOT / "examples" / "plot_job_offers.py"))
     rows = [
         line.split() for line in printed.splitlines() if line.startswith(("Agency", "University", "Start-up", "Bank"))
     ]
