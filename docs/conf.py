@@ -63,15 +63,31 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {page: [] for page in ("index", "getting_started", "idea", "reproduce", "benchmarks", "faq")}
+html_sidebars = {"**": ["sidebar-nav-bs"]}
+html_sidebars |= {page: [] for page in ("index", "getting_started", "idea", "reproduce", "benchmarks", "faq")}
+
 
 # Examples: each also runs by itself.
+class InOrder:
+    """The order of the examples: those not listed come last."""
+
+    names = ("job_offers", "learn_and_read", "reasons", "missing_values", "costs", "edit_log", "export", "band")
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __call__(self, file: str) -> int:
+        """Return the place of an example."""
+        name = Path(file).stem.removeprefix("plot_")
+        return self.names.index(name) if name in self.names else len(self.names)
+
+
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "examples",
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"^(?!plot_)",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": InOrder,
     "download_all_examples": False,
     "write_computation_times": False,
     "min_reported_time": 1e9,  # how long they took differs from build to build
@@ -118,14 +134,16 @@ def mark_columns(_app: object, what: str, _name: str, _thing: object, _options: 
     if what == "module":
         for i in range(len(lines) - 1, 0, -1):
             if lines[i].startswith("    ") and not lines[i - 1].strip():
-                lines[i:i] = ["::", ""]
+                lines[i:i] = [".. code-block:: text", ""]
 
 
 def list_fields(_app: object, what: str, _name: str, thing: type, _options: object, lines: list[str]) -> None:
     """Say below a dataclass what its fields are: the comments that stand beside them."""
     if what == "class" and dataclasses.is_dataclass(thing):
         source = {found[1]: found[2] for found in map(FIELD.match, inspect.getsource(thing).splitlines()) if found}
-        said = [f"- ``{each.name}``: {source[each.name]}" for each in dataclasses.fields(thing) if source.get(each.name)]
+        said = [
+            f"- ``{each.name}``: {source[each.name]}" for each in dataclasses.fields(thing) if source.get(each.name)
+        ]
         lines += ["", *said, ""] if said else []
 
 
