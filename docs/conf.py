@@ -9,6 +9,9 @@ import re
 import warnings
 from pathlib import Path
 
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+
 import baconlogic
 
 HERE = Path(__file__).parent
@@ -31,10 +34,9 @@ default_role = "py:obj"  # `name` in a docstring is code, and a link where there
 
 # Pages: headings have the anchors that the repository page gives them.
 myst_heading_anchors = 4
-myst_enable_extensions = ["dollarmath"]
 
 # API: signatures as they are written, one parameter a line where they are long.
-autodoc_default_options = {"members": True, "member-order": "bysource", "show-inheritance": False}
+autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 autosummary_generate = False
@@ -147,9 +149,17 @@ def list_fields(_app: object, what: str, _name: str, thing: type, _options: obje
         lines += ["", *said, ""] if said else []
 
 
+def unlink(app: object, document: nodes.document) -> None:
+    """Take away links that would lead to another class of the same name: the changes of a counterfactual."""
+    if app.env.docname == "api/explain":  # type: ignore[attr-defined]
+        for link in [each for each in document.findall(pending_xref) if each["reftarget"] == "Change"]:
+            link.replace_self(nodes.Text("Change"))
+
+
 def setup(app: object) -> None:
     """Say what happens when a page or a docstring is read."""
     app.connect("source-read", mend_links)  # type: ignore[attr-defined]
     app.connect("include-read", mend_included_links)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", mark_columns)  # type: ignore[attr-defined]
+    app.connect("doctree-read", unlink)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", list_fields)  # type: ignore[attr-defined]
