@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BENCH_PIP := .venv-bench/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup demo test slow lint format page bench bench-smoke clean
+.PHONY: help setup demo test slow lint format page docs bench bench-smoke clean
 help:
 	@echo "make demo    learn when a tumour is malignant"
 	@echo "make test    run the tests"
 	@echo "make slow    run the few tests that take long"
 	@echo "make lint    ruff and mypy"
-	@echo "make page    run the examples of the pages in docs and put in what they print (two minutes)"
+	@echo "make page    run the examples of the pages in docs and put in what they print (minutes)"
+	@echo "make docs    build the documentation site into build/docs"
 	@echo "make bench   measure speed, accuracy and exports against peers (installs them and torch into .venv-bench)"
 	@echo "make clean   remove everything that was made"
 
@@ -25,17 +26,21 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
-	$(PIP) --editable '.[test]'
+	$(PIP) --editable '.[test,docs]'
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.installed
 	$(PIP) --editable '.[lint]'
 	@touch $@
 
-# everything at once: one resolution instead of three
+$(VENV)/.docs: $(VENV)/.installed
+	$(PIP) --editable '.[docs]'
+	@touch $@
+
+# everything at once: one resolution instead of four
 setup: pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[demo,cli,report,test,lint]'
-	@touch $(VENV)/.installed $(VENV)/.test $(VENV)/.lint
+	$(PIP) --editable '.[demo,cli,report,test,lint,docs]'
+	@touch $(VENV)/.installed $(VENV)/.test $(VENV)/.lint $(VENV)/.docs
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/breast_cancer.py
@@ -52,7 +57,12 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 
 page: $(VENV)/.test
-	for page in docs/explain.md docs/export.md docs/report.md; do $(BIN)/python docs/run.py $$page || exit 1; done
+	for page in docs/*.md; do $(BIN)/python docs/run.py $$page || exit 1; done
+
+# warnings are errors; nothing is asked of the network
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W --keep-going --quiet -b html docs build/docs
+	@echo "the site is in build/docs/index.html"
 
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
@@ -81,4 +91,5 @@ bench-smoke: $(VENV)/.installed
 
 clean:
 	rm -rf $(VENV) .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/examples
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

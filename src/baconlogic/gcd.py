@@ -148,8 +148,11 @@ class Aggregator:
         )
 
 
+#: The formula as the paper prints it; the default.
 gcd = Aggregator("gcd", knee=NEUTRAL)
+#: The same with the andness one asked for in the soft range.
 exact = Aggregator("exact", knee=HARD)
+#: The aggregators by name.
 AGGREGATORS = {rule.name: rule for rule in (gcd, exact)}
 
 
@@ -290,6 +293,7 @@ _TABLE = (
     ("HHD", "high hyper-disjunction", _HARD_OR, _not(drastic), _not(product)),
     ("DD", "drastic disjunction", _HARD_OR, _not(drastic), _not(drastic)),
 )
+#: The 23 named levels by their code, from the drastic conjunction to the drastic disjunction.
 LEVELS: dict[str, Level] = {row[0]: Level(*row) for row in _TABLE}
 _CONJUNCTIVE = tuple(LEVELS.values())[:12]  # from the drastic conjunction down to neutrality
 _DISJUNCTIVE = tuple(LEVELS.values())[:10:-1]  # its mirror

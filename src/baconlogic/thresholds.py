@@ -85,6 +85,7 @@ DIAGNOSIS = Scenario("diagnosis", "be right most often", lambda n, cuts: (n.accu
 TREATMENT = Scenario(
     "treatment planning", "be right whenever it says yes", lambda n, _: (n.precision, n.recall), "precision"
 )
+#: The three scenarios of the paper by name.
 SCENARIOS = {each.name: each for each in (SCREENING, DIAGNOSIS, TREATMENT)}
 
 

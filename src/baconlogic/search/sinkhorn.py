@@ -101,22 +101,22 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
     loss of real data never falls to 0.01 and every attempt should end in a tree. And the best epoch of the
     second phase is kept, not the last.
 
-    acceptance_threshold: accuracy asked for, in the rows learned from.
-    attempts: how many to make at most.
-    freeze_loss_threshold: loss below which to freeze; multiplied by `loss_amplifier` here, as the loss is.
-    is_frozen: keep the features in the order given.
-    lock_loss_tolerance: loss that freezing may cost; multiplied by `loss_amplifier` too.
-    loss_amplifier: factor of the whole loss.
-    max_epochs: of one attempt, both phases together.
-    save_model, save_path: for the classifier, which then saves what `fit` ends with.
-    tree_layout: "left", ((x0 . x1) . x2) . ..., or "balanced".
-    weight_penalty_strength: of mean (weight - 1/2) ** 2 in the loss.
-    noise_increase, noise_decrease: factors of the Gumbel noise in an epoch whose loss is not improving, or is.
-    min_noise, max_noise: its bounds; it starts at the upper one.
-    temperature: of Sinkhorn at the start; every `decay_every` epochs multiplied by `temperature_decay`. With the
-        default `max_epochs` exploring ends before that; raise it, or lower `decay_every`, to see it fall.
-    iterations: of Sinkhorn.
-    learning_rate: of Adam; half of it in the second phase.
+    - acceptance_threshold: accuracy asked for, in the rows learned from.
+    - attempts: how many to make at most.
+    - freeze_loss_threshold: loss below which to freeze; multiplied by `loss_amplifier` here, as the loss is.
+    - is_frozen: keep the features in the order given.
+    - lock_loss_tolerance: loss that freezing may cost; multiplied by `loss_amplifier` too.
+    - loss_amplifier: factor of the whole loss.
+    - max_epochs: of one attempt, both phases together.
+    - save_model, save_path: for the classifier, which then saves what `fit` ends with.
+    - tree_layout: "left", ((x0 . x1) . x2) . ..., or "balanced".
+    - weight_penalty_strength: of mean (weight - 1/2) ** 2 in the loss.
+    - noise_increase, noise_decrease: factors of the Gumbel noise in an epoch whose loss is not improving, or is.
+    - min_noise, max_noise: its bounds; it starts at the upper one.
+    - temperature: of Sinkhorn at the start; every `decay_every` epochs multiplied by `temperature_decay`. With the
+      default `max_epochs` exploring ends before that; raise it, or lower `decay_every`, to see it fall.
+    - iterations: of Sinkhorn.
+    - learning_rate: of Adam; half of it in the second phase.
     """
 
     def __init__(
