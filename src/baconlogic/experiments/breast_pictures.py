@@ -1,0 +1,95 @@
+"""The pictures of the breast cancer experiment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from baconlogic import plot
+from baconlogic.plot.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    SMALL,
+    VERMILLION,
+    axes_of,
+    label_axes,
+    legend_above,
+    matplotlib,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from baconlogic.decision import Decision
+    from baconlogic.experiments.breast_cancer import BreastCancer
+    from baconlogic.experiments.breast_findings import Turn
+    from baconlogic.explain import PruningCurve
+
+matplotlib()
+
+SERIES = (
+    ("paper, in sample", "paper", BLACK, "x"),
+    ("ours, in sample", "in_sample", BLUE, "o"),
+    ("ours, held out", "held_out", VERMILLION, "s"),
+)
+
+
+def draw(
+    result: BreastCancer, curve: PruningCurve, best: Decision, X: Any, y: NDArray[Any], folder: Path
+) -> tuple[str, ...]:
+    """Write every picture and return their paths."""
+    pruned, refitted = result.steps[1], result.steps[-1]
+    pictures: dict[str, Callable[[], Axes]] = {
+        "1-pruning": lambda: plot.pruning_curve(curve),
+        "2-tree-pruned": lambda: plot.tree(pruned.tree, threshold=pruned.threshold, label="malignant"),
+        "3-tree-grouped": lambda: plot.tree(refitted.tree, threshold=refitted.threshold, label="malignant"),
+        "4-truths": lambda: _in_sample(plot.truths(best, X, y)),
+        "5-scenarios": lambda: scenarios(result.turns),
+        "6-correlation": lambda: plot.correlation(X),
+        "7-frequency": lambda: _first_five(plot.frequency(result.paper_runs)),
+        "8-tree-default": lambda: plot.tree(result.decision),
+    }
+    written = []
+    for name, make in pictures.items():
+        figure: Any = make().get_figure(root=True)
+        path = folder / f"{name}.png"
+        figure.savefig(path, dpi=110, bbox_inches="tight")
+        matplotlib("pyplot").close(figure)
+        written.append(str(path))
+    return tuple(written)
+
+
+def scenarios(turns: Sequence[Turn], ax: Axes | None = None) -> Axes:
+    """Draw accuracy, precision and recall of each scenario: the paper's, ours in sample and held out."""
+    ax = axes_of(ax, (6.8, 0.8 + 1.15 * len(turns)))
+    names: dict[float, str] = {}
+    for i, turn in enumerate(turns):
+        for j, what in enumerate(("accuracy", "precision", "recall")):
+            names[i * 4 + j] = f"{turn.scenario}: {what}"
+            for said, where, colour, marker in SERIES:
+                value = getattr(getattr(turn, where), what)
+                style: dict[str, Any] = {"markerfacecolor": "none", "markersize": 8, "linestyle": "none"}
+                ax.plot(value, i * 4 + j, marker, color=colour, label=said if i + j == 0 else None, **style)
+    for at in names:
+        ax.axhline(at, color=GREY, linewidth=0.3, zorder=0)
+    ax.set_yticks(list(names), list(names.values()), fontsize=SMALL)
+    ax.invert_yaxis()
+    label_axes(ax, "share of cases", "")
+    tidy(ax)
+    legend_above(ax)
+    return ax
+
+
+def _in_sample(ax: Axes) -> Axes:
+    ax.set_xlabel("cases the tree has learned from, sorted by truth")
+    return ax
+
+
+def _first_five(ax: Axes) -> Axes:
+    ax.set_xlabel("runs that have it among the five features that decide most")
+    return ax
