@@ -15,8 +15,9 @@ from baconlogic.experiments import breast_findings as findings
 from baconlogic.experiments import breast_fits as fits
 from baconlogic.experiments import breast_words as words
 from baconlogic.experiments.breast_steps import Layer, Step, layers, steps
-from baconlogic.experiments.result import Experiment, Interval, Line, Part
+from baconlogic.experiments.result import Experiment, Interval, Line, Part, duration, paragraph, table
 from baconlogic.experiments.validation import frame, interval, splits, take
+from baconlogic.wording import number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 TITLE = "When is a tumour malignant? (section 4, Wisconsin diagnostic breast cancer data)"
 RUNS = 10  # the paper's ten explanations
 RELAXED, PAPER_STRICT, STRICT = 1e-4, 1e-2, 10.0  # weight penalties: the paper's two, and one that binds here
+MEAN = "in sample, mean"
 CONTEXT = "This tree says when a tumour is malignant, from measurements of cell nuclei (WDBC data, UCI 17)."
 
 
@@ -46,12 +48,15 @@ class BreastCancer(Experiment):
     files: tuple[str, ...] = ()  # the report first, the prompt, the tables
 
     def __str__(self) -> str:
-        told = super().__str__()
+        shown = [f"{self.title}\n{'=' * len(self.title)}", *map(str, self.parts)]
+        shown.append(str(Part("Beside the paper", table(self.lines))))
+        ended = f"{self.name} took {duration(self.seconds)}."
         if not self.files:
-            return f"{told}\nWith a folder (-o) it also writes an HTML report, a prompt, the chains and pictures."
-        path, *others = self.files
-        also = f"Also written: {', '.join(others)}; the prompt has {self.prompt_words} words for a language model."
-        return f"{told}\n{also}\nThe report, to be opened in a browser: {path}"
+            return "\n\n".join([*shown, f"{ended} With a folder it also writes a report, a prompt and pictures."])
+        page, *others = map(Path, self.files)
+        names = ", ".join(path.name for path in (*others, *map(Path, self.pictures)))
+        also = f"{ended} In {page.parent}: {names}. The prompt, {self.prompt_words} words, is for a language model."
+        return "\n\n".join([*shown, f"{paragraph(also)}\nThe report, to be opened in a browser: {page}"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain data; the decision in the form of its file."""
@@ -116,8 +121,8 @@ def _fit(
         **{f"held out {kind}": [(fits.paper_fold, (X, y, part, kind, seed)) for part in parts] for kind in kinds},
         "chains": [(fits.chain, (X, y, seed, penalty)) for penalty in (RELAXED, PAPER_STRICT, STRICT)],
         "steps": [(fits.steps_fold, (X, y, part, seed, STRICT)) for part in once],
-        "forest": [(fits.forest_tree, (X, y, part, seed)) for part in parts],
-        "small": [(fits.small_tree, (X, y, part, seed)) for part in parts],
+        "forest": [(fits.forest_tree, (X, y, part, seed)) for part in own],
+        "small": [(fits.small_tree, (X, y, part, seed)) for part in own],
     }
     tasks = [(name, task) for name, group in groups.items() for task in group]
     tasks.insert(1, tasks.pop(len(own)))
@@ -156,14 +161,12 @@ def _told(data: Any, X: Any, y: NDArray[Any], parts: Sequence[Any], found: _Fitt
     small = found.folds[0].few_model.decision_
     told = explain.describe(way[-1].tree, threshold=way[-1].threshold, label=fits.MALIGNANT).summary
     shown = {
-        "The data": words.opening(len(y), int(data.y.sum()), len(data.feature_names)),
-        f"{len(paper.rows)} runs of the paper's search": words.ten_runs(paper, learned, found.scores),
-        "Measurements that go together": words.correlations(pairs),
+        "The data": words.opening(len(y), int(data.y.sum()), data.X.shape[1], (len(parts), len(found.folds))),
+        f"{len(paper.rows)} runs of the paper's search": words.ten_runs(paper, learned, found.scores, pairs),
         "Which features matter": words.pruning(found.chains, chains[STRICT], STRICT),
         "The tree, told more and more simply": words.tree_steps(way, held, told),
         "Where to turn": words.scenarios(turns),
-        "Against decision trees (Appendix I)": words.rivals(compared),
-        "The tree to take away": words.default_tree(small, found.folds, len(hidden), len(seen)),
+        "The tree to take away": words.default_tree(small, found.folds, (len(seen), len(hidden))),
     }
     return BreastCancer(
         name="breast-cancer", title=TITLE, parts=tuple(Part(*each) for each in shown.items()),
@@ -185,10 +188,10 @@ def _compared(found: _Fitted, test: float) -> tuple[findings.Comparison, ...]:
     own = [fits.Rival(fold.in_sample, fold.accuracy, fold.leaves) for fold in found.folds]
     few = [fits.Rival(fold.few_in_sample, fold.few, fold.few_leaves) for fold in found.folds]
     kinds = {
-        "baconlogic, default": own,
-        f"baconlogic, at most {fits.FEW} leaves": few,
-        "best tree of a random forest": found.forest,
-        f"decision tree, depth {fits.TREE_DEPTH}": found.small,
+        "default search": own,
+        f"at most {fits.FEW} leaves": few,
+        "best tree of forest": found.forest,
+        f"tree of depth {fits.TREE_DEPTH}": found.small,
     }
     return tuple(findings.comparison(name, rivals, test) for name, rivals in kinds.items())
 
@@ -200,30 +203,23 @@ def _lines(
     """Return the figures beside the paper's."""
     lines = []
     for runs, held, how in zip(
-        (paper, learned), found.scores.values(), ("paper's normaliser", "learned criteria"), strict=True
+        (paper, learned), found.scores.values(), ("fixed sigmoid", "learned criteria"), strict=True
     ):
         seconds = float(np.median([row.seconds for row in runs.rows]))
-        lines.append(Line(f"mean of {len(runs.rows)} runs, {how}", 0.9807, runs.mean, "in sample", held, seconds))
-        lines.append(Line(f"best of {len(runs.rows)} runs, {how}", 0.9895, runs.best, "in sample", None, seconds))
+        lines.append(Line(f"mean of {len(runs.rows)}, {how}", 0.9807, runs.mean, "in sample", held, seconds))
+        lines.append(Line(f"best of {len(runs.rows)}, {how}", 0.9895, runs.best, "in sample", None, seconds))
     seconds = float(np.median([fold.seconds for fold in found.folds]))
-    lines += [
-        Line(each.name, 0.9807, each.in_sample, "in sample, mean", each.held_out, seconds) for each in compared[:2]
-    ]
-    least = found.chains[STRICT].curve.smallest().leaves
-    lines.append(Line("features that suffice", 7, least, "in sample", digits=0, less_is_better=True, unit="features"))
-    what = {"screening": "accuracy", "diagnosis": "accuracy", "treatment planning": "recall"}
+    kinds = {each: f"{each.name} ({each.leaves:.0f})" for each in compared}
+    lines += [Line(kinds[each], 0.9807, each.in_sample, MEAN, each.held_out, seconds) for each in compared[:2]]
+    for penalty in (PAPER_STRICT, STRICT):
+        least = found.chains[penalty].curve.smallest().leaves
+        how = f"in sample, penalty {number(penalty)}"
+        lines.append(Line("features that suffice", 7, least, how, digits=0, less_is_better=True, unit=""))
     for turn in turns:
-        name = what[turn.scenario]
-        lines.append(
-            Line(
-                f"{turn.scenario}: {name}",
-                getattr(turn.paper, name),
-                getattr(turn.in_sample, name),
-                "in sample",
-                getattr(turn, name),
-            )
-        )
-    lines += [Line(each.name, None, each.in_sample, "in sample, mean", each.held_out) for each in compared[2:]]
+        name = {"treatment planning": "recall"}.get(turn.scenario, "accuracy")
+        figures = getattr(turn.paper, name), getattr(turn.in_sample, name)
+        lines.append(Line(f"{turn.scenario}: {name}", *figures, "in sample", getattr(turn, name)))
+    lines += [Line(kinds[each], None, each.in_sample, MEAN, each.held_out) for each in compared[2:]]
     return tuple(lines)
 
 
@@ -232,14 +228,16 @@ def _prompt(decision: Decision) -> str:
 
 
 def _write(result: BreastCancer, X: Any, y: NDArray[Any], hidden: Any, folder: Path) -> tuple[str, ...]:
-    """Write the report, the prompt, the model and the chains layer by layer."""
+    """Write the report, the prompt, the model, the chains layer by layer and the trees of every step."""
     page = report.report(
         result.decision, take(X, hidden), y[hidden], folder / "report.html", title="When is a tumour malignant?",
         context=f"{CONTEXT} The rows told here had no part in learning it.",
     )  # fmt: skip
-    prompt, model, chains = folder / "prompt.txt", folder / "malignant.json", folder / "chains.txt"
+    names = ("prompt.txt", "malignant.json", "chains.txt", "trees.txt")
+    prompt, model, chains, trees = (folder / name for name in names)
     prompt.write_text(_prompt(result.decision), encoding="utf-8")
     result.decision.save(model)
     told = [f"weight penalty {penalty}\n{words.chain_table(each)}\n" for penalty, each in result.chains.items()]
     chains.write_text("\n".join(told), encoding="utf-8")
-    return tuple(str(path) for path in (page, prompt, model, chains))
+    trees.write_text(words.all_trees(result.steps), encoding="utf-8")
+    return tuple(str(path) for path in (page, prompt, model, chains, trees))

@@ -45,13 +45,15 @@ def draw(
     """Write every picture and return their paths."""
     pruned, refitted = result.steps[1], result.steps[-1]
     pictures: dict[str, Callable[[], Axes]] = {
-        "1-pruning": lambda: plot.pruning_curve(curve),
+        "1-pruning": lambda: _labelled(plot.pruning_curve(curve), y="accuracy, in sample"),
         "2-tree-pruned": lambda: plot.tree(pruned.tree, threshold=pruned.threshold, label="malignant"),
         "3-tree-grouped": lambda: plot.tree(refitted.tree, threshold=refitted.threshold, label="malignant"),
-        "4-truths": lambda: _in_sample(plot.truths(best, X, y)),
+        "4-truths": lambda: _labelled(plot.truths(best, X, y), x="cases the tree has learned from, sorted by truth"),
         "5-scenarios": lambda: scenarios(result.turns),
         "6-correlation": lambda: plot.correlation(X),
-        "7-frequency": lambda: _first_five(plot.frequency(result.paper_runs)),
+        "7-frequency": lambda: _labelled(
+            plot.frequency(result.paper_runs), x="runs in which it is among the first five"
+        ),
         "8-tree-default": lambda: plot.tree(result.decision),
     }
     written = []
@@ -85,11 +87,8 @@ def scenarios(turns: Sequence[Turn], ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _in_sample(ax: Axes) -> Axes:
-    ax.set_xlabel("cases the tree has learned from, sorted by truth")
-    return ax
-
-
-def _first_five(ax: Axes) -> Axes:
-    ax.set_xlabel("runs that have it among the five features that decide most")
+def _labelled(ax: Axes, x: str = "", y: str = "") -> Axes:
+    """Say on an axis what these figures are, where the drawing cannot know."""
+    ax.set_xlabel(x or ax.get_xlabel())
+    ax.set_ylabel(y or ax.get_ylabel())
     return ax
