@@ -71,9 +71,9 @@ def _versicolor(found: Sequence[Found], best: Mapping[str, float]) -> str:
             "",
             paragraph(
                 "A chain of the paper uses each feature once, and each is turned to large or small before the search. "
-                "Versicolor lies between the other two, so neither is enough. Of 100 attempts each, with all large, all "
-                f"small and turned by the data, the best are right on {reached} (yes above truth 1/2, as in the paper); "
-                "the paper's algorithm accepts from 95% on. So its finding is found again: no apparent logic."
+                "Versicolor lies between the other two, so neither is enough. Of 100 attempts each, with all large, "
+                f"all small and turned by the data, the best are right on {reached} (yes above truth 1/2, as in the "
+                "paper); the paper's algorithm accepts from 95% on. So its finding is found again: no apparent logic."
             ),
             paragraph(
                 "Two ways out. With directions chosen during the search, one petal measurement can be large and "

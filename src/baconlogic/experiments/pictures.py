@@ -33,6 +33,12 @@ def decision(tree: Tree, threshold: float, label: Any, X: Any, y: Any, folder: P
     return [save(drawn, folder, f"{name}-tree"), save(shown, folder, f"{name}-criteria")]
 
 
+def tree(drawn: Tree, folder: Path, name: str) -> str:
+    """Draw a tree."""
+    matplotlib().use("Agg")
+    return save(plot.tree(drawn).figure, folder, name)
+
+
 def sweep(rows: Mapping[str, Sequence[Any]], folder: Path, name: str) -> str:
     """Draw how often expressions of n variables were found, and in how many seconds, for each search."""
     matplotlib().use("Agg")
