@@ -41,6 +41,7 @@ class Recovery(Result):
 
     search: str
     tree: Tree
+    threshold: float  # of the tree
     formula: str  # the tree read as and/or
     right: float  # share of the 256 rows that the tree decides as the expression does
     equivalent: bool  # whether the formula does so in every row
@@ -112,7 +113,7 @@ def _recover(search: str, seed: int, splits: int, limit: float, n_jobs: int | No
     short = min(limit, 3.0)  # with flipped labels no attempt is right on every row: time must end it
     clean, noisy = (judged(search, expression, noise, splits, short, n_jobs) for noise in (0.0, FLIPPED))
     return Recovery(
-        search, found.model.tree_, formula, found.accuracy, bool((truth == table.y).all()), found.seconds,
+        search, found.model.tree_, found.model.threshold_, formula, found.accuracy, bool((truth == table.y).all()), found.seconds,
         validation.interval(clean, 1.0 - LEARNED), validation.interval(noisy, 1.0 - LEARNED),
     )  # fmt: skip
 
@@ -133,7 +134,9 @@ def _lines(recoveries: list[Recovery], cells: tuple[Cell, ...]) -> tuple[Line, .
         for each in recoveries
     ]  # fmt: skip
     lines += [
-        Line(f"Appendix B, 5% of labels flipped, {each.search}", None, each.noisy.mean, "the clean rest", each.noisy)
+        Line(
+            f"Appendix B, 5% of labels flipped, {each.search}", None, each.noisy.mean, "clean rows held out", each.noisy
+        )
         for each in recoveries
     ]
     for search in (EXACT, CHAIN):
@@ -159,5 +162,5 @@ def _draw(recoveries: list[Recovery], cells: tuple[Cell, ...], folder: Path) -> 
     made = [pictures.sweep(mixed, folder, "boolean-sweep")]
     for each in recoveries:
         name = "boolean-default" if each.search == EXACT else "boolean-paper-search"
-        made.append(pictures.tree(edit.simplify(each.tree), folder, f"{name}-tree"))
+        made.append(pictures.tree(edit.simplify(each.tree), each.threshold, folder, f"{name}-tree"))
     return tuple(made)

@@ -12,7 +12,7 @@ import numpy as np
 from baconlogic import datasets
 from baconlogic.classifier import BaconClassifier
 from baconlogic.experiments import validation
-from baconlogic.nodes import Leaf, Not
+from baconlogic.nodes import Gate, Leaf, Not
 from baconlogic.results import Result
 from baconlogic.search import Sinkhorn
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 EXACT, CHAIN = "the default search", "the paper's search"
-MIXED = "mixed"
+ALL_AND, MOSTLY_AND, MIXED, MOSTLY_OR, ALL_OR = KINDS = ("all and", "mostly and", "mixed", "mostly or", "all or")
 ATTEMPTS = 10**6  # of the paper's search: its time limit ends it
 
 
 @dataclass(frozen=True)
 class Task:
-    """An expression of n variables to be found: its operators are all "and", all "or" or mixed; a seed for the rest."""
+    """An expression of n variables to be found: its operators are of a kind, the rest is drawn by a seed."""
 
     variables: int
     search: str
@@ -64,24 +64,27 @@ def classifier(search: str, seed: int, limit: float) -> BaconClassifier:
 
 def expression(task: Task) -> Expression:
     """Return the expression of a task: a left chain whose variables stand in random order."""
+    drawn = datasets.random_chain(task.variables, task.seed)
     if task.operators == MIXED:
-        return datasets.random_chain(task.variables, task.seed)
-    names = datasets.random_chain(task.variables, task.seed).names
-    return datasets.chain([task.operators] * (task.variables - 1), names)
+        return drawn
+    how, which = task.operators.split()
+    operators = [which] * (task.variables - 1)
+    if how == "mostly":  # two of them are the other one
+        for place in np.random.default_rng(task.seed).choice(len(operators), 2, replace=False):
+            operators[place] = "or" if which == "and" else "and"
+    return datasets.chain(operators, drawn.names)
 
 
 def tasks(largest: int, seeds: int, limit: float) -> list[Task]:
-    """Return the sweep over n with mixed operators, then over operators at eight variables."""
+    """Return the sweep over n with mixed operators, then over kinds of operators at eight variables."""
     found = []
     for n in range(3, largest + 1):
         few = max(seeds // 2, 2) if n > 8 else seeds  # the paper's search takes long there
         found += [Task(n, CHAIN, seed, limit=limit) for seed in range(few)]
         found += [Task(n, EXACT, seed) for seed in range(seeds)]
     found += [Task(12, EXACT, seed) for seed in range(seeds)]
-    return found + [
-        Task(8, search, seed, operators, limit)
-        for search in (CHAIN, EXACT) for operators in ("and", "or") for seed in range(seeds)
-    ]  # fmt: skip
+    kinds = [(kind, search) for kind in KINDS for search in (CHAIN, EXACT) if kind != MIXED or largest < 8]
+    return found + [Task(8, search, seed, kind, limit) for kind, search in kinds for seed in range(seeds)]
 
 
 def solve(task: Task) -> tuple[bool, float, int]:
@@ -140,8 +143,8 @@ def _judge(search: str, table: Dataset, noise: float, seed: int, limit: float) -
 def read(tree: Tree, table: Dataset) -> tuple[str, Bools]:
     """Read a tree over 0/1 columns as and/or; return it as text, and what the text says of each row.
 
-    A gate nearer to conjunction (andness 1/2 or more) is read as "and", else as "or"; gates of one kind right above each
-    other are written as one.
+    A gate nearer to conjunction (andness 1/2 or more) is read as "and", else as "or"; gates of one kind right above
+    each other are written as one.
     """
     columns = {name: table.X[:, i] > 0.5 for i, name in enumerate(table.feature_names)}
     said: dict[tuple[int, ...], tuple[str, str, Bools]] = {}  # of each node: operator, text, truth
@@ -153,7 +156,7 @@ def read(tree: Tree, table: Dataset) -> tuple[str, Bools]:
             said[path] = "", f"not {node.feature}" if turned else node.feature, truth
         elif isinstance(node, Not):
             said[path] = "", f"not {_inside(parts[0], '')}", ~parts[0][2]
-        else:
+        elif isinstance(node, Gate):
             operator = "and" if node.andness >= 0.5 else "or"
             join = np.logical_and if operator == "and" else np.logical_or
             text = f" {operator} ".join(_inside(part, operator) for part in parts)

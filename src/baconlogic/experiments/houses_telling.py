@@ -21,8 +21,8 @@ def parts(cases: Sequence[Case], paper: Mapping[str, float]) -> tuple[Part, ...]
 
 READING = """The rules say "above": more than 4 beds is 5 beds or more. Data can only tell between which two values a
 decision turns (of the rows in which that feature decides); every threshold in between decides all rows alike. Where the
-true threshold is the lower of the two or lies between them, the rule is found exactly, as far as these rows can
-tell. The paper's 3.5 baths for 3 is exact in the same sense; its 3454.5 sq ft for 3000 and 0.59 acres for 0.5 are not."""
+true threshold is the lower of the two or lies between them, the rule is found exactly, as far as these rows can tell.
+The paper's 3.5 baths for 3 is exact in the same sense; its 3454.5 sq ft for 3000 and 0.59 acres for 0.5 are not."""
 
 
 def _case(case: Case, paper: float) -> str:

@@ -33,10 +33,10 @@ def decision(tree: Tree, threshold: float, label: Any, X: Any, y: Any, folder: P
     return [save(drawn, folder, f"{name}-tree"), save(shown, folder, f"{name}-criteria")]
 
 
-def tree(drawn: Tree, folder: Path, name: str) -> str:
+def tree(drawn: Tree, threshold: float, folder: Path, name: str) -> str:
     """Draw a tree."""
     matplotlib().use("Agg")
-    return save(plot.tree(drawn).figure, folder, name)
+    return save(plot.tree(drawn, threshold=threshold).figure, folder, name)
 
 
 def sweep(rows: Mapping[str, Sequence[Any]], folder: Path, name: str) -> str:

@@ -97,7 +97,7 @@ class Experiment(Result):
 
     def __str__(self) -> str:
         shown = [f"{self.title}\n{'=' * len(self.title)}", *map(str, self.parts)]
-        shown.append(str(Part("Beside the paper", table(self.lines))))
+        shown.append(str(Part("Beside the paper", f"{table(self.lines)}\n\n{tally(self.lines)}.")))
         if self.pictures:
             shown.append(str(Part("Pictures", "\n".join(self.pictures))))
         return "\n\n".join([*shown, f"{self.name} took {duration(self.seconds)}."])
