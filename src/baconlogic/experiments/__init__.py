@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from baconlogic.experiments.result import Experiment
 
-__all__ = ["EXPERIMENTS"]
+__all__ = ["EXPERIMENTS", "QUICK"]
 
 
 def _later(module: str) -> Callable[..., Experiment]:
@@ -43,5 +43,14 @@ EXPERIMENTS: Mapping[str, Callable[..., Experiment]] = MappingProxyType(
         "iris": _later("iris"),
         "houses": _later("houses"),
         "breast-cancer": _later("breast_cancer"),
+    }
+)
+
+# Options of a short run: fewer repeats, smaller sweeps.
+QUICK: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "boolean": {"largest": 6, "seeds": 2, "limit": 1.0, "splits": 2},
+        "iris": {"repeats": 1},
+        "houses": {"rows": 4000, "repeats": 1},
     }
 )

@@ -29,12 +29,12 @@ class Interval(Result):
     scores: int  # how many fits it is the mean of
 
     def __str__(self) -> str:
-        return f"{share(self.mean)} (95% CI {100.0 * self.low:.1f} to {share(self.high)}, {self.scores} fits)"
+        return f"{share(self.mean)} (95% CI {share(self.low)[:-1]} to {share(self.high)}, {self.scores} fits)"
 
     @property
     def short(self) -> str:
         """The interval as a cell of a table whose header says what it is."""
-        return f"{share(self.mean)} ({100.0 * self.low:.1f} to {share(self.high)})"
+        return f"{share(self.mean)} ({share(self.low)[:-1]} to {share(self.high)})"
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Experiment(Result):
 
     def __str__(self) -> str:
         shown = [f"{self.title}\n{'=' * len(self.title)}", *map(str, self.parts)]
-        shown.append(str(Part("Beside the paper", table(self.lines))))
+        shown.append(str(Part("Beside the paper", f"{table(self.lines)}\n\n{tally(self.lines)}.")))
         if self.pictures:
             shown.append(str(Part("Pictures", "\n".join(self.pictures))))
         return "\n\n".join([*shown, f"{self.name} took {duration(self.seconds)}."])
@@ -154,9 +154,9 @@ def _cells(line: Line) -> list[list[str]]:
     """Return a line as rows of a table: its long cells are folded."""
     ours = f"{line.written(line.ours)} ({line.protocol})"
     columns = [
-        textwrap.wrap(line.what, 30),
+        textwrap.wrap(line.what, 29),
         ["-" if line.paper is None else line.written(line.paper)],
-        textwrap.wrap(ours, 26),
+        textwrap.wrap(ours, 25),
         ["-" if line.held_out is None else line.held_out.short],
         [duration(line.seconds)],
         ["no figure" if line.paper is None else line.verdict],

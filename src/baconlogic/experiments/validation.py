@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -81,6 +82,22 @@ def held_out_scores(
 def _score(make: Callable[[], Any], X: Any, y: NDArray[Any], seen: Any, hidden: Any) -> float:
     model = make().fit(take(X, seen), y[seen])
     return float(np.mean(model.predict(take(X, hidden)) == y[hidden]))
+
+
+class Fitted(NamedTuple):
+    """A model that was fitted, how right it is on the rows it has seen, and the seconds of one core it took."""
+
+    model: Any
+    accuracy: float
+    seconds: float
+
+
+def in_sample(make: Callable[[], Any], X: Any, y: ArrayLike) -> Fitted:
+    """Fit what `make` makes to all rows, and judge it on the same rows."""
+    labels, started = np.asarray(y), time.process_time()
+    model = make().fit(X, labels)
+    seconds = time.process_time() - started
+    return Fitted(model, float(np.mean(model.predict(X) == labels)), seconds)
 
 
 def take(X: Any, rows: Any) -> Any:
