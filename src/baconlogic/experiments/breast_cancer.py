@@ -13,9 +13,10 @@ import numpy as np
 from baconlogic import datasets, explain, report
 from baconlogic.experiments import breast_findings as findings
 from baconlogic.experiments import breast_fits as fits
+from baconlogic.experiments import breast_pictures
 from baconlogic.experiments import breast_words as words
 from baconlogic.experiments.breast_steps import Layer, Step, layers, steps
-from baconlogic.experiments.result import Experiment, Interval, Line, Part, duration, paragraph, table
+from baconlogic.experiments.result import Experiment, Interval, Line, Part, duration, paragraph, table, tally
 from baconlogic.experiments.validation import frame, interval, splits, take
 from baconlogic.wording import number
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from baconlogic.decision import Decision
 
+NAME = "breast-cancer"  # files begin with it: the folder may hold other experiments
 TITLE = "When is a tumour malignant? (section 4, Wisconsin diagnostic breast cancer data)"
 RUNS = 10  # the paper's ten explanations
 RELAXED, PAPER_STRICT, STRICT = 1e-4, 1e-2, 10.0  # weight penalties: the paper's two, and one that binds here
@@ -49,7 +51,7 @@ class BreastCancer(Experiment):
 
     def __str__(self) -> str:
         shown = [f"{self.title}\n{'=' * len(self.title)}", *map(str, self.parts)]
-        shown.append(str(Part("Beside the paper", table(self.lines))))
+        shown.append(str(Part("Beside the paper", f"{table(self.lines)}\n\n{tally(self.lines)}.")))
         ended = f"{self.name} took {duration(self.seconds)}."
         if not self.files:
             return "\n\n".join([*shown, f"{ended} With a folder it also writes a report, a prompt and pictures."])
@@ -90,8 +92,6 @@ def run(
     """Do section 4 again; `thorough` repeats the slowest part, holding rows out for the library's default, too."""
     started, say = time.perf_counter(), progress or (lambda _: None)
     if folder is not None:
-        from baconlogic.experiments import breast_pictures  # says at once where matplotlib is missing
-
         Path(folder).mkdir(parents=True, exist_ok=True)
     data = datasets.breast_cancer()
     X, y = frame(data), np.array(data.target_names)[data.y]
@@ -169,7 +169,7 @@ def _told(data: Any, X: Any, y: NDArray[Any], parts: Sequence[Any], found: _Fitt
         "The tree to take away": words.default_tree(small, found.folds, (len(seen), len(hidden))),
     }
     return BreastCancer(
-        name="breast-cancer", title=TITLE, parts=tuple(Part(*each) for each in shown.items()),
+        name=NAME, title=TITLE, parts=tuple(Part(*each) for each in shown.items()),
         lines=_lines(paper, learned, found, turns, compared), paper_runs=paper, learned_runs=learned,
         chains={str(penalty): each for penalty, each in chains.items()},
         enough={str(penalty): each.curve.smallest().kept for penalty, each in found.chains.items()},
@@ -188,8 +188,8 @@ def _compared(found: _Fitted, test: float) -> tuple[findings.Comparison, ...]:
     own = [fits.Rival(fold.in_sample, fold.accuracy, fold.leaves) for fold in found.folds]
     few = [fits.Rival(fold.few_in_sample, fold.few, fold.few_leaves) for fold in found.folds]
     kinds = {
-        "default search": own,
-        f"at most {fits.FEW} leaves": few,
+        "tumours, default": own,
+        f"tumours, at most {fits.FEW}": few,
         "best tree of forest": found.forest,
         f"tree of depth {fits.TREE_DEPTH}": found.small,
     }
@@ -202,19 +202,17 @@ def _lines(
 ) -> tuple[Line, ...]:  # fmt: skip
     """Return the figures beside the paper's."""
     lines = []
-    for runs, held, how in zip(
-        (paper, learned), found.scores.values(), ("fixed sigmoid", "learned criteria"), strict=True
-    ):
+    for runs, held, how in zip((paper, learned), found.scores.values(), ("sigmoid", "learned"), strict=True):
         seconds = float(np.median([row.seconds for row in runs.rows]))
-        lines.append(Line(f"mean of {len(runs.rows)}, {how}", 0.9807, runs.mean, "in sample", held, seconds))
-        lines.append(Line(f"best of {len(runs.rows)}, {how}", 0.9895, runs.best, "in sample", None, seconds))
+        lines.append(Line(f"tumours, mean of {len(runs.rows)}, {how}", 0.9807, runs.mean, "in sample", held, seconds))
+        lines.append(Line(f"tumours, best of {len(runs.rows)}, {how}", 0.9895, runs.best, "in sample", None, seconds))
     seconds = float(np.median([fold.seconds for fold in found.folds]))
-    kinds = {each: f"{each.name} ({each.leaves:.0f})" for each in compared}
+    kinds = {each: f"{each.name}, {each.leaves:.0f} leaves" for each in compared}
     lines += [Line(kinds[each], 0.9807, each.in_sample, MEAN, each.held_out, seconds) for each in compared[:2]]
     for penalty in (PAPER_STRICT, STRICT):
         least = found.chains[penalty].curve.smallest().leaves
         how = f"in sample, penalty {number(penalty)}"
-        lines.append(Line("features that suffice", 7, least, how, digits=0, less_is_better=True, unit=""))
+        lines.append(Line("tumours, features enough", 7, least, how, digits=0, less_is_better=True, unit=""))
     for turn in turns:
         name = {"treatment planning": "recall"}.get(turn.scenario, "accuracy")
         figures = getattr(turn.paper, name), getattr(turn.in_sample, name)
@@ -230,11 +228,11 @@ def _prompt(decision: Decision) -> str:
 def _write(result: BreastCancer, X: Any, y: NDArray[Any], hidden: Any, folder: Path) -> tuple[str, ...]:
     """Write the report, the prompt, the model, the chains layer by layer and the trees of every step."""
     page = report.report(
-        result.decision, take(X, hidden), y[hidden], folder / "report.html", title="When is a tumour malignant?",
-        context=f"{CONTEXT} The rows told here had no part in learning it.",
+        result.decision, take(X, hidden), y[hidden], folder / f"{NAME}-report.html",
+        title="When is a tumour malignant?", context=f"{CONTEXT} The rows told here had no part in learning it.",
     )  # fmt: skip
-    names = ("prompt.txt", "malignant.json", "chains.txt", "trees.txt")
-    prompt, model, chains, trees = (folder / name for name in names)
+    names = ("prompt.txt", "model.json", "chains.txt", "trees.txt")
+    prompt, model, chains, trees = (folder / f"{NAME}-{name}" for name in names)
     prompt.write_text(_prompt(result.decision), encoding="utf-8")
     result.decision.save(model)
     told = [f"weight penalty {penalty}\n{words.chain_table(each)}\n" for penalty, each in result.chains.items()]

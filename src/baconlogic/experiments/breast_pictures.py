@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baconlogic import plot
+from baconlogic.experiments.pictures import save
 from baconlogic.plot.style import (
     BLACK,
     BLUE,
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from baconlogic.experiments.breast_findings import Turn
     from baconlogic.explain import PruningCurve
 
-matplotlib()
-
 SERIES = (
     ("paper, in sample", "paper", BLACK, "x"),
     ("ours, in sample", "in_sample", BLUE, "o"),
@@ -56,14 +55,8 @@ def draw(
         ),
         "8-tree-default": lambda: plot.tree(result.decision),
     }
-    written = []
-    for name, make in pictures.items():
-        figure: Any = make().get_figure(root=True)
-        path = folder / f"{name}.png"
-        figure.savefig(path, dpi=110, bbox_inches="tight")
-        matplotlib("pyplot").close(figure)
-        written.append(str(path))
-    return tuple(written)
+    matplotlib().use("Agg")
+    return tuple(save(make().get_figure(root=True), folder, f"{result.name}-{name}") for name, make in pictures.items())
 
 
 def scenarios(turns: Sequence[Turn], ax: Axes | None = None) -> Axes:
