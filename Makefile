@@ -7,7 +7,7 @@ BENCH_PIP := .venv-bench/bin/python -m pip install --quiet --disable-pip-version
 
 .PHONY: help setup demo test slow lint format page docs bench bench-smoke clean
 help:
-	@echo "make demo    learn when a tumour is malignant"
+	@echo "make demo    learn when a tumour is malignant: section 4 of the paper, with a report in build/demo"
 	@echo "make test    run the tests"
 	@echo "make slow    run the few tests that take long"
 	@echo "make lint    ruff and mypy"
@@ -22,7 +22,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[demo,cli,report]'
+	$(PIP) --editable '.[demo,cli,report,plot]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
@@ -39,11 +39,11 @@ $(VENV)/.docs: $(VENV)/.installed
 
 # everything at once: one resolution instead of four
 setup: pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[demo,cli,report,test,lint,docs]'
+	$(PIP) --editable '.[demo,cli,plot,report,test,lint,docs]'
 	@touch $(VENV)/.installed $(VENV)/.test $(VENV)/.lint $(VENV)/.docs
 
 demo: $(VENV)/.installed
-	@$(BIN)/python examples/breast_cancer.py
+	@$(BIN)/python -m baconlogic reproduce breast-cancer --output build/demo
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from baconlogic import __version__
-from baconlogic.cli import asking, carrying, changing, judging, learning, printing
+from baconlogic.cli import asking, carrying, changing, judging, learning, printing, reproducing
 from baconlogic.cli.running import guarded
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ COMMANDS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     (LEARN, learning.fit, "baconlogic fit data.csv --target diagnosis --positive M -o model.json"),
     (LEARN, learning.alternatives, "baconlogic alternatives data.csv --target diagnosis -n 5 -o trees"),
     (LEARN, learning.demo, "baconlogic demo -o trial"),
+    (LEARN, reproducing.reproduce, "baconlogic reproduce iris -o pictures"),
     (LOOK, asking.show, "baconlogic show model.json --parts"),
     (LOOK, asking.describe, "baconlogic describe model.json"),
     (LOOK, asking.explain, "baconlogic explain model.json data.csv --row 17 --only trace,reasons"),

@@ -1,0 +1,62 @@
+"""What the houses experiment says in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from baconlogic.experiments.result import Part, paragraph, share
+from baconlogic.wording import aligned, listed, number
+
+if TYPE_CHECKING:
+    from baconlogic.experiments.houses import Case, Threshold
+
+
+def parts(cases: Sequence[Case], paper: Mapping[str, float]) -> tuple[Part, ...]:
+    """Return a section for each case on each table, and what thresholds of counts mean."""
+    told = [Part(f"Case {case.case}, {case.source} houses", _case(case, paper[case.case])) for case in cases]
+    return (*told, Part("How to read the thresholds", paragraph(READING)))
+
+
+READING = """The rules say "above": more than 4 beds is 5 beds or more. Data can only tell between which two values a
+decision turns (of the rows in which that feature decides); every threshold in between decides all rows alike. Where the
+true threshold is the lower of the two or lies between them, the rule is found exactly, as far as these rows can tell.
+The paper's 3.5 baths for 3 is exact in the same sense; its 3454.5 sq ft for 3000 and 0.59 acres for 0.5 are not."""
+
+
+def _case(case: Case, paper: float) -> str:
+    said = [
+        paragraph(f"{case.rows:,} rows, of which the hidden rule buys {share(case.bought)}. The rule: {case.rule}."),
+        str(case.tree),
+        paragraph(case.words),
+        "",
+        aligned(
+            ["feature", "true: above", "paper", "ours: turns between", "half true at", "exact"],
+            [_row(each) for each in case.thresholds],
+            left=1,
+        ),
+        "",
+        paragraph(_noise(case)),
+        paragraph(
+            f"Right on {share(case.in_sample, 2)} of the rows it learned from (paper: {share(paper, 2)}) and on "
+            f"{case.held_out} of rows held out. The paper's search (fixed criteria, one attempt): "
+            f"{share(case.chain_in_sample, 2)} and {case.chain_held_out}."
+        ),
+    ]
+    return "\n".join(said)
+
+
+def _row(found: Threshold) -> list[str]:
+    if math.isnan(found.low):
+        between, exact = "not one place", "no"
+    else:
+        between, exact = f"{number(found.low)} and {number(found.high)}", "yes" if found.exact else "no"
+    return [found.feature, number(found.true), number(found.paper), between, number(found.half), exact]
+
+
+def _noise(case: Case) -> str:
+    left = f"Noise left out: {listed(list(case.left_out), 'and')}." if case.left_out else "No noise was left out."
+    if case.noise_used:
+        return f"{left} Noise that the tree uses: {listed(list(case.noise_used), 'and')}."
+    return f"{left} No noise is used."
