@@ -20,7 +20,6 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "benchmarks" / "RESULTS.md", *PAGES]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-ELSEWHERE = {"breast_cancer.py"}  # `make demo`, which has a test of its own
 
 FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NEEDED = {"explainability.md": ("shap", "lime")}  # what a page needs beyond the extra `test`
@@ -172,7 +171,7 @@ def test_links_and_anchors_are_read_as_a_repository_page_does(tmp_path):
 # Examples
 
 
-@pytest.mark.parametrize("example", [name for name in names(EXAMPLES) if name not in ELSEWHERE])
+@pytest.mark.parametrize("example", names(EXAMPLES))
 def test_the_example_runs(example, monkeypatch, tmp_path):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.chdir(tmp_path)
