@@ -49,8 +49,8 @@ def _unseen(recoveries: Sequence[Recovery]) -> str:
     return "\n".join(
         [
             paragraph(
-                "A complete truth table leaves nothing to hold out. So: Appendix B learned from 70% of its 256 rows and "
-                "judged on the others; then with 5% of the labels flipped in the rows learned from, not in the others."
+                "A complete truth table leaves nothing to hold out. So: Appendix B learned from 70% of its 256 rows "
+                "and judged on the others; then with 5% of the labels flipped in the rows learned from, not in those."
             ),
             aligned(["", "70% of the table", "and 5% of labels flipped"], rows, left=3),
         ]
@@ -70,7 +70,7 @@ def _sweep(cells: Sequence[Cell], long: LongChain, limit: float) -> str:
         [
             paragraph(
                 "Chains of and/or drawn at random, variables in random order, learned from the whole table. Times are "
-                f"those of one core; the paper's search has {limit:g} s by the clock for each. The paper stops at n = 8."
+                f"those of one core; the paper's search has {limit:g} s by the clock for each. The paper stops at 8."
             ),
             aligned(header, lines, left=0),
             "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from baconlogic import datasets, explain
 from baconlogic.classifier import BaconClassifier
 from baconlogic.experiments import houses_telling, validation
 from baconlogic.experiments.result import Experiment, Interval, Line
+from baconlogic.nodes import Leaf
 from baconlogic.results import Result
 from baconlogic.search import Sinkhorn
 
@@ -40,7 +42,7 @@ class Threshold(Result):
     paper: float
     low: float  # the largest value of these rows with the answer no
     high: float  # the smallest with the answer yes
-    half: float  # where the leaf is half true
+    half: float  # where the leaf is half true; of several leaves on it, the one that turns the decision
 
     @property
     def exact(self) -> bool:
@@ -133,8 +135,12 @@ def _solve(case: str, source: str, data: Dataset, seed: int, repeats: int, n_job
 
 def _threshold(case: str, feature: str, true: float, model: Any, data: Dataset) -> Threshold:
     low, high = turning(model, data, feature)
-    leaf = model.tree_[feature]
-    return Threshold(feature, true, PAPER_THRESHOLDS[case, feature], low, high, float(leaf.criterion.inverse(0.5)))
+    halves = [
+        float(node.criterion.inverse(0.5))
+        for _, node in model.tree_.walk() if isinstance(node, Leaf) and node.feature == feature
+    ]  # fmt: skip
+    half = halves[0] if math.isnan(low) else min(halves, key=lambda value: abs(2.0 * value - low - high))
+    return Threshold(feature, true, PAPER_THRESHOLDS[case, feature], low, high, half)
 
 
 def turning(model: Any, data: Dataset, feature: str) -> tuple[float, float]:
@@ -151,7 +157,7 @@ def turning(model: Any, data: Dataset, feature: str) -> tuple[float, float]:
     yes = np.asarray(model.decision_.predict(data.X), dtype=bool)
     no, above = column[decides & ~yes], column[decides & yes]
     if not len(no) or not len(above) or no.max() >= above.min():
-        return float("nan"), float("nan")
+        return math.nan, math.nan
     return float(no.max()), float(above.min())
 
 
