@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from baconlogic.experiments.boolean import LongChain, Recovery
     from baconlogic.experiments.boolean_sweep import Cell
 
+CHANCE = 0.05
+
 
 def parts(recoveries: Sequence[Recovery], cells: Sequence[Cell], long: LongChain, limit: float) -> tuple[Part, ...]:
     """Return the sections: Appendix B, rows not seen, the sweep over n, and that over operators."""
@@ -92,7 +94,7 @@ def _operators(cells: Sequence[Cell]) -> str:
     for search in (EXACT, CHAIN):
         for kind in KINDS:
             cell = _cell(cells, search, kind)
-            attempts = f"{cell.attempts:g}" if search == CHAIN else "-"
+            attempts = f"{cell.median_attempts:g}" if search == CHAIN else "-"
             lines.append([search, kind, *_figures(cell), attempts])
     table = aligned(["n = 8", "operators", "found", "median", "slowest", "median attempts"], lines, left=2)
     return f"{table}\n\n{paragraph(_bias(cells))}"
@@ -108,8 +110,8 @@ def _bias(cells: Sequence[Cell]) -> str:
     for conjunctive, disjunctive in ((ALL_AND, ALL_OR), (MOSTLY_AND, MOSTLY_OR)):
         one, other = _cell(cells, CHAIN, conjunctive), _cell(cells, CHAIN, disjunctive)
         told.append(
-            f"{conjunctive} {one.recovered} of {one.tried} (median attempts {one.attempts:g}), {disjunctive} "
-            f"{other.recovered} of {other.tried} ({other.attempts:g})"
+            f"{conjunctive} {one.recovered} of {one.tried} (median attempts {one.median_attempts:g}), {disjunctive} "
+            f"{other.recovered} of {other.tried} ({other.median_attempts:g})"
         )
     return (
         "The paper reports a bias: expressions with many ands are found sooner and more reliably than others. Its "
@@ -118,12 +120,15 @@ def _bias(cells: Sequence[Cell]) -> str:
 
 
 def _verdict(cells: Sequence[Cell]) -> str:
+    """Say whether attempts differ by more than chance (Mann-Whitney); an expression not found counts by what it took."""
+    from scipy.stats import mannwhitneyu
+
     conjunctive, disjunctive = (
-        [_cell(cells, CHAIN, kind) for kind in kinds] for kinds in ((ALL_AND, MOSTLY_AND), (ALL_OR, MOSTLY_OR))
+        [count for kind in kinds for count in _cell(cells, CHAIN, kind).attempts]
+        for kinds in ((ALL_AND, MOSTLY_AND), (ALL_OR, MOSTLY_OR))
     )
-    found = [sum(cell.recovered for cell in side) for side in (conjunctive, disjunctive)]
-    attempts = [sum(cell.attempts for cell in side) for side in (conjunctive, disjunctive)]
-    if found[0] == found[1] and max(attempts) <= 2.0 * min(attempts):
-        return "So no clear bias is seen."
-    easier = "and" if (found[0], -attempts[0]) > (found[1], -attempts[1]) else "or"
-    return f"So {easier} is easier for it here."
+    chance = float(mannwhitneyu(conjunctive, disjunctive).pvalue)
+    if chance >= CHANCE:
+        return f"The difference in attempts is within chance (p = {chance:.2f}): no bias is seen."
+    easier = "and" if sum(conjunctive) < sum(disjunctive) else "or"
+    return f"So {easier} is easier for it here (p = {chance:.3f})."
