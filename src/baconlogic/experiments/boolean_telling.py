@@ -120,7 +120,7 @@ def _bias(cells: Sequence[Cell]) -> str:
 
 
 def _verdict(cells: Sequence[Cell]) -> str:
-    """Say whether attempts differ by more than chance (Mann-Whitney); an expression not found counts by what it took."""
+    """Say whether attempts differ by more than chance (Mann-Whitney); what was not found counts by what it took."""
     from scipy.stats import mannwhitneyu
 
     conjunctive, disjunctive = (

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 def parts(cases: Sequence[Case], paper: Mapping[str, float]) -> tuple[Part, ...]:
     """Return a section for each case on each table, and what thresholds of counts mean."""
     told = [Part(f"Case {case.case}, {case.source} houses", _case(case, paper[case.case])) for case in cases]
-    return (*told, Part("How to read the thresholds", paragraph(READING)))
+    return (Part("The data", paragraph(DATA)), *told, Part("How to read the thresholds", paragraph(READING)))
+
+
+DATA = """The paper labels listings of a Kaggle file (USA Real Estate Dataset) by a rule that the search must find; the
+other columns are noise. The file does not come along: made-up houses follow its shape, and --houses PATH adds the real
+ones. The paper does not say which rows its accuracies were measured on."""
 
 
 READING = """The rules say "above": more than 4 beds is 5 beds or more. Data can only tell between which two values a
