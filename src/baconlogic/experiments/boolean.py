@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baconlogic import datasets
-from baconlogic.experiments import boolean_telling, validation
+from baconlogic.experiments import validation
 from baconlogic.experiments.boolean_sweep import (
     CHAIN,
     EXACT,
@@ -26,40 +25,11 @@ from baconlogic.experiments.boolean_sweep import (
     sweep,
     tasks,
 )
-from baconlogic.experiments.result import Experiment, Interval, Line
-from baconlogic.results import Result
-
-if TYPE_CHECKING:
-    from baconlogic.tree import Tree
+from baconlogic.experiments.boolean_telling import LongChain, Recovery, parts
+from baconlogic.experiments.result import Experiment, Line
 
 FLIPPED = 0.05  # share of labels, in the test with noise
 LONGEST = 60.0  # seconds for Appendix B itself
-
-
-@dataclass(frozen=True)
-class Recovery(Result):
-    """The expression of Appendix B as one search found it."""
-
-    search: str
-    tree: Tree
-    threshold: float  # of the tree
-    formula: str  # the tree read as and/or
-    right: float  # share of the 256 rows that the tree decides as the expression does
-    equivalent: bool  # whether the formula does so in every row
-    seconds: float  # of one core
-    held_out: Interval  # learned from 70% of the table, judged on the rest
-    noisy: Interval  # the same with 5% of the labels flipped; the rest is clean
-
-
-@dataclass(frozen=True)
-class LongChain(Result):
-    """A chain of many variables, learned from random rows."""
-
-    variables: int
-    rows: int
-    accuracy: float  # on as many new rows
-    leaves: int
-    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +71,7 @@ def run(
         pictures = _draw(recoveries, cells, folder)
     return Boolean(
         name="boolean", title="Boolean expressions (Appendix B of the paper)", lines=_lines(recoveries, cells),
-        parts=boolean_telling.parts(recoveries, cells, long, limit), pictures=pictures,
+        parts=parts(recoveries, cells, long, limit), pictures=pictures,
         seconds=time.perf_counter() - started, recoveries=tuple(recoveries), cells=cells, long=long,
     )  # fmt: skip
 
@@ -156,12 +126,12 @@ def _lines(recoveries: list[Recovery], cells: tuple[Cell, ...]) -> tuple[Line, .
 
 
 def _draw(recoveries: list[Recovery], cells: tuple[Cell, ...], folder: Path) -> tuple[str, ...]:
-    from baconlogic import edit
+    from baconlogic.edit.simplifying import simplify
     from baconlogic.experiments import pictures
 
     mixed = {search: [c for c in cells if c.search == search and c.operators == MIXED] for search in (EXACT, CHAIN)}
     made = [pictures.sweep(mixed, folder, "boolean-sweep")]
     for each in recoveries:
         name = "boolean-default" if each.search == EXACT else "boolean-paper-search"
-        made.append(pictures.tree(edit.simplify(each.tree), each.threshold, folder, f"{name}-tree"))
+        made.append(pictures.tree(simplify(each.tree), each.threshold, folder, f"{name}-tree"))
     return tuple(made)

@@ -14,7 +14,7 @@ from baconlogic.classifier import BaconClassifier
 from baconlogic.experiments import validation
 from baconlogic.nodes import Gate, Leaf, Not
 from baconlogic.results import Result
-from baconlogic.search import Sinkhorn
+from baconlogic.search.sinkhorn import Sinkhorn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

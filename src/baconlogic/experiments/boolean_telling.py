@@ -1,20 +1,48 @@
-"""What the Boolean experiment says in words."""
+"""What the Boolean experiment found, and how it is said in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from baconlogic import datasets
 from baconlogic.experiments.boolean_sweep import ALL_AND, ALL_OR, CHAIN, EXACT, KINDS, MIXED, MOSTLY_AND, MOSTLY_OR
-from baconlogic.experiments.result import Part, duration, paragraph, share
+from baconlogic.experiments.result import Interval, Part, duration, paragraph, share
+from baconlogic.results import Result
 from baconlogic.wording import aligned
 
 if TYPE_CHECKING:
-    from baconlogic.experiments.boolean import LongChain, Recovery
     from baconlogic.experiments.boolean_sweep import Cell
+    from baconlogic.tree import Tree
 
 CHANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Recovery(Result):
+    """The expression of Appendix B as one search found it."""
+
+    search: str
+    tree: Tree
+    threshold: float  # of the tree
+    formula: str  # the tree read as and/or
+    right: float  # share of the 256 rows that the tree decides as the expression does
+    equivalent: bool  # whether the formula does so in every row
+    seconds: float  # of one core
+    held_out: Interval  # learned from 70% of the table, judged on the rest
+    noisy: Interval  # the same with 5% of the labels flipped; the rest is clean
+
+
+@dataclass(frozen=True)
+class LongChain(Result):
+    """A chain of many variables, learned from random rows."""
+
+    variables: int
+    rows: int
+    accuracy: float  # on as many new rows
+    leaves: int
+    seconds: float
 
 
 def parts(recoveries: Sequence[Recovery], cells: Sequence[Cell], long: LongChain, limit: float) -> tuple[Part, ...]:

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic import datasets, explain
+from baconlogic import datasets
 from baconlogic.classifier import BaconClassifier
-from baconlogic.experiments import iris_telling, validation
-from baconlogic.experiments.result import Experiment, Interval, Line
-from baconlogic.results import Result
-from baconlogic.search import NotAccepted, Sinkhorn
+from baconlogic.experiments import validation
+from baconlogic.experiments.iris_telling import BAND, CHAIN, DEFAULT, LARGE, ONCE, SMALL, Found, parts
+from baconlogic.experiments.result import Experiment, Line
+from baconlogic.explain.describing import describe
+from baconlogic.search.sinkhorn import NotAccepted, Sinkhorn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from baconlogic.tree import Tree
 
 PAPER: Mapping[str, tuple[float | None, str]] = {  # accuracy and words of Appendix C
     "setosa": (0.9667, "Sepal is small and petal is short"),
@@ -30,21 +29,6 @@ PAPER: Mapping[str, tuple[float | None, str]] = {  # accuracy and words of Appen
 }
 REST = "another"  # the label of the other two species
 TEST = 30  # rows held out in a split, as in the paper
-
-
-@dataclass(frozen=True)
-class Found(Result):
-    """What one way of learning found for one species."""
-
-    species: str
-    way: str
-    tree: Tree
-    threshold: float
-    words: str
-    in_sample: float
-    held_out: Interval
-    right: tuple[int, ...]  # of the 30 rows held out in each split
-    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +41,6 @@ class Iris(Experiment):
     def of(self, species: str, way: str) -> Found:
         """Return what one way of learning found for a species."""
         return next(each for each in self.found if (each.species, each.way) == (species, way))
-
-
-DEFAULT, CHAIN = "the default search", "the paper's search"
-LARGE, SMALL = "the paper's search, every feature large", "the paper's search, every feature small"
-ONCE, BAND = "each feature at most once", "two leaves, reuse allowed"
 
 
 def ways(seed: int) -> dict[str, Callable[[], Any]]:
@@ -111,7 +90,7 @@ def run(
         pictures = _draw(found, X, data.y, folder)
     return Iris(
         name="iris", title="Iris (Appendix C of the paper): 150 flowers, 4 measurements in cm", lines=_lines(found),
-        parts=iris_telling.parts(found, best, PAPER), pictures=pictures, seconds=time.perf_counter() - started,
+        parts=parts(found, best, PAPER), pictures=pictures, seconds=time.perf_counter() - started,
         found=tuple(found), best_attempts=best,
     )  # fmt: skip
 
@@ -126,9 +105,9 @@ def _find(
     n_jobs: int | None,
 ) -> Found:  # fmt: skip
     whole = validation.in_sample(make, X, y)
-    parts = validation.splits(y, 5, repeats, seed)
-    scores = validation.held_out_scores(make, X, y, parts, n_jobs=n_jobs)
-    words = explain.describe(whole.model, label=species).summary
+    splits = validation.splits(y, 5, repeats, seed)
+    scores = validation.held_out_scores(make, X, y, splits, n_jobs=n_jobs)
+    words = describe(whole.model, label=species).summary
     right = tuple(round(score * TEST) for score in scores)
     return Found(
         species, way, whole.model.tree_, whole.model.threshold_, words, whole.accuracy,
