@@ -37,7 +37,7 @@ class Found(Result):
 
 
 def parts(
-    found: Sequence[Found], best: Mapping[str, float], paper: Mapping[str, tuple[float | None, str]]
+    found: Sequence[Found], best: Mapping[str, float], attempts: int, paper: Mapping[str, tuple[float | None, str]]
 ) -> tuple[Part, ...]:
     """Return the sections: the paper's table, Setosa's directions, Versicolor, and what 30 rows can tell."""
     by = {species: [each for each in found if each.species == species] for species in paper}
@@ -47,7 +47,7 @@ def parts(
     return (
         Part("The paper's table, and ours (in sample)", _table(default | {"versicolor": band}, paper)),
         Part("Setosa needs no flipping", _setosa(default["setosa"], chain)),
-        Part("Versicolor: what a chain cannot say, and what a band can", _versicolor(by["versicolor"], best)),
+        Part("Versicolor: what a chain cannot say, and what a band can", _versicolor(by["versicolor"], best, attempts)),
         Part("What a test on 30 flowers can tell", _splits(default)),
     )
 
@@ -78,7 +78,7 @@ def _setosa(default: Found, chain: Found) -> str:
     )
 
 
-def _versicolor(found: Sequence[Found], best: Mapping[str, float]) -> str:
+def _versicolor(found: Sequence[Found], best: Mapping[str, float], attempts: int) -> str:
     rows = [[each.way, share(each.in_sample, 2), each.held_out.short] for each in found]
     base = 2.0 / 3.0
     rows.insert(0, ["always saying no", share(base, 2), share(base)])
@@ -90,9 +90,9 @@ def _versicolor(found: Sequence[Found], best: Mapping[str, float]) -> str:
             "",
             paragraph(
                 "A chain of the paper uses each feature once, and each is turned to large or small before the search. "
-                "Versicolor lies between the other two, so neither is enough. Of 100 attempts each, with all large, "
-                f"all small and turned by the data, the best are right on {reached} (yes above truth 1/2, as in the "
-                "paper); the paper's algorithm accepts from 95% on. So its finding is found again: no apparent logic."
+                f"Versicolor lies between the other two, so neither is enough. Of {attempts} attempts each, with all "
+                f"large, all small and turned by the data, the best are right on {reached} (yes above truth 1/2, as in "
+                "the paper); the paper's algorithm accepts from 95% on. Its finding is found again: no apparent logic."
             ),
             paragraph(
                 "Two ways out. With directions chosen during the search, one petal measurement can be large and "
