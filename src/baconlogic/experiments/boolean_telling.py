@@ -80,7 +80,8 @@ def _unseen(recoveries: Sequence[Recovery]) -> str:
         [
             paragraph(
                 "A complete truth table leaves nothing to hold out. So: Appendix B learned from 70% of its 256 rows "
-                "and judged on the others; then with 5% of the labels flipped in the rows learned from, not in those."
+                "and judged on the others; then also with 5% of the labels of the learned rows flipped, the "
+                "others clean."
             ),
             aligned(["", "70% of the table", "and 5% of labels flipped"], rows, left=3),
         ]
@@ -148,15 +149,15 @@ def _bias(cells: Sequence[Cell]) -> str:
 
 
 def _verdict(cells: Sequence[Cell]) -> str:
-    """Say whether attempts differ by more than chance (Mann-Whitney); what was not found counts by what it took."""
+    """Say whether attempts differ by more than chance; all and, all or would tell little: one attempt does."""
     from scipy.stats import mannwhitneyu
 
-    conjunctive, disjunctive = (
-        [count for kind in kinds for count in _cell(cells, CHAIN, kind).attempts]
-        for kinds in ((ALL_AND, MOSTLY_AND), (ALL_OR, MOSTLY_OR))
-    )
+    conjunctive, disjunctive = (_cell(cells, CHAIN, kind).attempts for kind in (MOSTLY_AND, MOSTLY_OR))
     chance = float(mannwhitneyu(conjunctive, disjunctive).pvalue)
     if chance >= CHANCE:
-        return f"The difference in attempts is within chance (p = {chance:.2f}): no bias is seen."
-    easier = "and" if sum(conjunctive) < sum(disjunctive) else "or"
-    return f"So {easier} is easier for it here (p = {chance:.3f})."
+        return (
+            f"Attempts at mostly and and at mostly or differ no more than by chance (Mann-Whitney p = {chance:.2f}); "
+            f"{len(conjunctive)} expressions of each cannot rule out a small bias."
+        )
+    easier = MOSTLY_AND if sum(conjunctive) < sum(disjunctive) else MOSTLY_OR
+    return f"So {easier} is easier for it here (Mann-Whitney p = {chance:.3f})."
