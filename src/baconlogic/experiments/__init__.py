@@ -50,7 +50,7 @@ EXPERIMENTS: Mapping[str, Callable[..., Experiment]] = MappingProxyType(
 QUICK: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "boolean": {"largest": 6, "seeds": 2, "limit": 1.0, "splits": 2},
-        "iris": {"repeats": 1},
-        "houses": {"rows": 4000, "repeats": 1},
+        "iris": {"repeats": 1, "attempts": 10},
+        "houses": {"rows": 5000, "repeats": 1},
     }
 )

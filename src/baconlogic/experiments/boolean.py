@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baconlogic import datasets
-from baconlogic.experiments import boolean_telling, validation
+from baconlogic.experiments import validation
 from baconlogic.experiments.boolean_sweep import (
     CHAIN,
     EXACT,
@@ -26,39 +25,11 @@ from baconlogic.experiments.boolean_sweep import (
     sweep,
     tasks,
 )
-from baconlogic.experiments.result import Experiment, Interval, Line
-from baconlogic.results import Result
-
-if TYPE_CHECKING:
-    from baconlogic.tree import Tree
+from baconlogic.experiments.boolean_telling import LongChain, Recovery, parts
+from baconlogic.experiments.result import Experiment, Line
 
 FLIPPED = 0.05  # share of labels, in the test with noise
-
-
-@dataclass(frozen=True)
-class Recovery(Result):
-    """The expression of Appendix B as one search found it."""
-
-    search: str
-    tree: Tree
-    threshold: float  # of the tree
-    formula: str  # the tree read as and/or
-    right: float  # share of the 256 rows that the tree decides as the expression does
-    equivalent: bool  # whether the formula does so in every row
-    seconds: float  # of one core
-    held_out: Interval  # learned from 70% of the table, judged on the rest
-    noisy: Interval  # the same with 5% of the labels flipped; the rest is clean
-
-
-@dataclass(frozen=True)
-class LongChain(Result):
-    """A chain of many variables, learned from random rows."""
-
-    variables: int
-    rows: int
-    accuracy: float  # on as many new rows
-    leaves: int
-    seconds: float
+LONGEST = 60.0  # seconds for Appendix B itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +71,7 @@ def run(
         pictures = _draw(recoveries, cells, folder)
     return Boolean(
         name="boolean", title="Boolean expressions (Appendix B of the paper)", lines=_lines(recoveries, cells),
-        parts=boolean_telling.parts(recoveries, cells, long, limit), pictures=pictures,
+        parts=parts(recoveries, cells, long, limit), pictures=pictures,
         seconds=time.perf_counter() - started, recoveries=tuple(recoveries), cells=cells, long=long,
     )  # fmt: skip
 
@@ -108,20 +79,20 @@ def run(
 def _recover(search: str, seed: int, splits: int, limit: float, n_jobs: int | None) -> Recovery:
     expression = datasets.appendix_b()
     table, repeated = datasets.boolean(expression), datasets.boolean(expression, repeats=100)
-    found = validation.in_sample(lambda: classifier(search, seed, limit), validation.frame(repeated), repeated.y)
+    found = validation.in_sample(lambda: classifier(search, seed, LONGEST), validation.frame(repeated), repeated.y)
     formula, truth = read(found.model.tree_, table)
     short = min(limit, 3.0)  # with flipped labels no attempt is right on every row: time must end it
     clean, noisy = (judged(search, expression, noise, splits, short, n_jobs) for noise in (0.0, FLIPPED))
     return Recovery(
-        search, found.model.tree_, found.model.threshold_, formula, found.accuracy, bool((truth == table.y).all()), found.seconds,
-        validation.interval(clean, 1.0 - LEARNED), validation.interval(noisy, 1.0 - LEARNED),
+        search, found.model.tree_, found.model.threshold_, formula, found.accuracy, bool((truth == table.y).all()),
+        found.seconds, validation.interval(clean, 1.0 - LEARNED), validation.interval(noisy, 1.0 - LEARNED),
     )  # fmt: skip
 
 
 def _long(seed: int, variables: int = 100, rows: int = 10_000) -> LongChain:
     expression = datasets.random_chain(variables, seed)
     seen, new = (datasets.boolean(expression, rows, random_state=seed + i) for i in (1, 2))
-    found = validation.in_sample(lambda: classifier(EXACT, seed, 60.0), validation.frame(seen), seen.y)
+    found = validation.in_sample(lambda: classifier(EXACT, seed, LONGEST), validation.frame(seen), seen.y)
     right = float(np.mean(found.model.predict(validation.frame(new)) == new.y))
     return LongChain(variables, rows, right, found.model.history_.leaves, found.seconds)
 
@@ -155,12 +126,12 @@ def _lines(recoveries: list[Recovery], cells: tuple[Cell, ...]) -> tuple[Line, .
 
 
 def _draw(recoveries: list[Recovery], cells: tuple[Cell, ...], folder: Path) -> tuple[str, ...]:
-    from baconlogic import edit
+    from baconlogic.edit.simplifying import simplify
     from baconlogic.experiments import pictures
 
     mixed = {search: [c for c in cells if c.search == search and c.operators == MIXED] for search in (EXACT, CHAIN)}
     made = [pictures.sweep(mixed, folder, "boolean-sweep")]
     for each in recoveries:
         name = "boolean-default" if each.search == EXACT else "boolean-paper-search"
-        made.append(pictures.tree(edit.simplify(each.tree), each.threshold, folder, f"{name}-tree"))
+        made.append(pictures.tree(simplify(each.tree), each.threshold, folder, f"{name}-tree"))
     return tuple(made)

@@ -14,7 +14,7 @@ from baconlogic.classifier import BaconClassifier
 from baconlogic.experiments import validation
 from baconlogic.nodes import Gate, Leaf, Not
 from baconlogic.results import Result
-from baconlogic.search import Sinkhorn
+from baconlogic.search.sinkhorn import Sinkhorn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,12 @@ class Cell(Result):
     tried: int
     seconds: float  # of one core, median
     slowest: float
-    attempts: float  # median; of the paper's search
+    attempts: tuple[int, ...]  # of the paper's search, for each expression
+
+    @property
+    def median_attempts(self) -> float:
+        """The median of the attempts."""
+        return float(np.median(self.attempts))
 
 
 def classifier(search: str, seed: int, limit: float) -> BaconClassifier:
@@ -113,7 +118,7 @@ def sweep(wanted: Sequence[Task], n_jobs: int | None) -> tuple[Cell, ...]:
 
 def _cell(n: int, search: str, operators: str, outcomes: list[tuple[bool, float, int]]) -> Cell:
     seconds = [each[1] for each in outcomes]
-    attempts = float(np.median([each[2] for each in outcomes]))
+    attempts = tuple(each[2] for each in outcomes)
     right = sum(each[0] for each in outcomes)
     return Cell(n, search, operators, right, len(outcomes), float(np.median(seconds)), max(seconds), attempts)
 

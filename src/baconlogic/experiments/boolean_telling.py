@@ -1,18 +1,48 @@
-"""What the Boolean experiment says in words."""
+"""What the Boolean experiment found, and how it is said in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from baconlogic import datasets
 from baconlogic.experiments.boolean_sweep import ALL_AND, ALL_OR, CHAIN, EXACT, KINDS, MIXED, MOSTLY_AND, MOSTLY_OR
-from baconlogic.experiments.result import Part, duration, paragraph, share
+from baconlogic.experiments.result import Interval, Part, duration, paragraph, share
+from baconlogic.results import Result
 from baconlogic.wording import aligned
 
 if TYPE_CHECKING:
-    from baconlogic.experiments.boolean import LongChain, Recovery
     from baconlogic.experiments.boolean_sweep import Cell
+    from baconlogic.tree import Tree
+
+CHANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Recovery(Result):
+    """The expression of Appendix B as one search found it."""
+
+    search: str
+    tree: Tree
+    threshold: float  # of the tree
+    formula: str  # the tree read as and/or
+    right: float  # share of the 256 rows that the tree decides as the expression does
+    equivalent: bool  # whether the formula does so in every row
+    seconds: float  # of one core
+    held_out: Interval  # learned from 70% of the table, judged on the rest
+    noisy: Interval  # the same with 5% of the labels flipped; the rest is clean
+
+
+@dataclass(frozen=True)
+class LongChain(Result):
+    """A chain of many variables, learned from random rows."""
+
+    variables: int
+    rows: int
+    accuracy: float  # on as many new rows
+    leaves: int
+    seconds: float
 
 
 def parts(recoveries: Sequence[Recovery], cells: Sequence[Cell], long: LongChain, limit: float) -> tuple[Part, ...]:
@@ -49,8 +79,9 @@ def _unseen(recoveries: Sequence[Recovery]) -> str:
     return "\n".join(
         [
             paragraph(
-                "A complete truth table leaves nothing to hold out. So: Appendix B learned from 70% of its 256 rows and "
-                "judged on the others; then with 5% of the labels flipped in the rows learned from, not in the others."
+                "A complete truth table leaves nothing to hold out. So: Appendix B learned from 70% of its 256 rows "
+                "and judged on the others; then also with 5% of the labels of the learned rows flipped, the "
+                "others clean."
             ),
             aligned(["", "70% of the table", "and 5% of labels flipped"], rows, left=3),
         ]
@@ -70,7 +101,7 @@ def _sweep(cells: Sequence[Cell], long: LongChain, limit: float) -> str:
         [
             paragraph(
                 "Chains of and/or drawn at random, variables in random order, learned from the whole table. Times are "
-                f"those of one core; the paper's search has {limit:g} s by the clock for each. The paper stops at n = 8."
+                f"those of one core; the paper's search has {limit:g} s by the clock for each. The paper stops at 8."
             ),
             aligned(header, lines, left=0),
             "",
@@ -92,7 +123,7 @@ def _operators(cells: Sequence[Cell]) -> str:
     for search in (EXACT, CHAIN):
         for kind in KINDS:
             cell = _cell(cells, search, kind)
-            attempts = f"{cell.attempts:g}" if search == CHAIN else "-"
+            attempts = f"{cell.median_attempts:g}" if search == CHAIN else "-"
             lines.append([search, kind, *_figures(cell), attempts])
     table = aligned(["n = 8", "operators", "found", "median", "slowest", "median attempts"], lines, left=2)
     return f"{table}\n\n{paragraph(_bias(cells))}"
@@ -108,8 +139,8 @@ def _bias(cells: Sequence[Cell]) -> str:
     for conjunctive, disjunctive in ((ALL_AND, ALL_OR), (MOSTLY_AND, MOSTLY_OR)):
         one, other = _cell(cells, CHAIN, conjunctive), _cell(cells, CHAIN, disjunctive)
         told.append(
-            f"{conjunctive} {one.recovered} of {one.tried} (median attempts {one.attempts:g}), {disjunctive} "
-            f"{other.recovered} of {other.tried} ({other.attempts:g})"
+            f"{conjunctive} {one.recovered} of {one.tried} (median attempts {one.median_attempts:g}), {disjunctive} "
+            f"{other.recovered} of {other.tried} ({other.median_attempts:g})"
         )
     return (
         "The paper reports a bias: expressions with many ands are found sooner and more reliably than others. Its "
@@ -118,12 +149,15 @@ def _bias(cells: Sequence[Cell]) -> str:
 
 
 def _verdict(cells: Sequence[Cell]) -> str:
-    conjunctive, disjunctive = (
-        [_cell(cells, CHAIN, kind) for kind in kinds] for kinds in ((ALL_AND, MOSTLY_AND), (ALL_OR, MOSTLY_OR))
-    )
-    found = [sum(cell.recovered for cell in side) for side in (conjunctive, disjunctive)]
-    attempts = [sum(cell.attempts for cell in side) for side in (conjunctive, disjunctive)]
-    if found[0] == found[1] and max(attempts) <= 2.0 * min(attempts):
-        return "So no clear bias is seen."
-    easier = "and" if (found[0], -attempts[0]) > (found[1], -attempts[1]) else "or"
-    return f"So {easier} is easier for it here."
+    """Say whether attempts differ by more than chance; all and, all or would tell little: one attempt does."""
+    from scipy.stats import mannwhitneyu
+
+    conjunctive, disjunctive = (_cell(cells, CHAIN, kind).attempts for kind in (MOSTLY_AND, MOSTLY_OR))
+    chance = float(mannwhitneyu(conjunctive, disjunctive).pvalue)
+    if chance >= CHANCE:
+        return (
+            f"Attempts at mostly and and at mostly or differ no more than by chance (Mann-Whitney p = {chance:.2f}); "
+            f"{len(conjunctive)} expressions of each cannot rule out a small bias."
+        )
+    easier = MOSTLY_AND if sum(conjunctive) < sum(disjunctive) else MOSTLY_OR
+    return f"So {easier} is easier for it here (Mann-Whitney p = {chance:.3f})."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic import datasets, explain
+from baconlogic import datasets
 from baconlogic.classifier import BaconClassifier
-from baconlogic.experiments import houses_telling, validation
-from baconlogic.experiments.result import Experiment, Interval, Line
-from baconlogic.results import Result
-from baconlogic.search import Sinkhorn
+from baconlogic.experiments import validation
+from baconlogic.experiments.houses_telling import Case, Threshold, parts
+from baconlogic.experiments.result import Experiment, Line
+from baconlogic.explain.describing import describe
+from baconlogic.nodes import Leaf
+from baconlogic.search.sinkhorn import Sinkhorn
 
 if TYPE_CHECKING:
     from baconlogic.datasets import Dataset
-    from baconlogic.tree import Tree
 
 PAPER: Mapping[str, float] = {"A": 0.9269, "B": 0.9431}  # accuracy
 PAPER_THRESHOLDS: Mapping[tuple[str, str], float] = {
@@ -29,46 +31,6 @@ PAPER_THRESHOLDS: Mapping[tuple[str, str], float] = {
     ("B", "bed"): 4.0, ("B", "bath"): 3.0, ("B", "acre_lot"): 0.59,
 }  # fmt: skip
 UNITS = {"house_size": "sq ft", "acre_lot": "acres"}
-
-
-@dataclass(frozen=True)
-class Threshold(Result):
-    """Where the decision turns along one feature, in the rows where this feature decides."""
-
-    feature: str
-    true: float  # the rule says yes above it
-    paper: float
-    low: float  # the largest value of these rows with the answer no
-    high: float  # the smallest with the answer yes
-    half: float  # where the leaf is half true
-
-    @property
-    def exact(self) -> bool:
-        """Whether the rule turns between the same two values, so that no row tells the two apart."""
-        return self.low <= self.true < self.high
-
-
-@dataclass(frozen=True)
-class Case(Result):
-    """One hidden rule on one table."""
-
-    case: str
-    source: str
-    rows: int
-    bought: float  # share of houses that the rule buys
-    rule: str
-    tree: Tree
-    threshold: float  # of the tree
-    words: str
-    in_sample: float
-    held_out: Interval
-    seconds: float
-    thresholds: tuple[Threshold, ...]
-    left_out: tuple[str, ...]  # noise that the tree does not use
-    noise_used: tuple[str, ...]  # noise that it uses
-    chain_in_sample: float  # by the paper's search, one attempt
-    chain_held_out: Interval
-    chain_seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +68,7 @@ def run(
                 pictures += _draw(found, data, folder)
     return Houses(
         name="houses", title="Houses (Appendix D of the paper): the hidden rule of a buyer",
-        lines=tuple(line for case in cases for line in _lines(case)), parts=houses_telling.parts(cases, PAPER),
+        lines=tuple(line for case in cases for line in _lines(case)), parts=parts(cases, PAPER),
         pictures=tuple(pictures), seconds=time.perf_counter() - started, cases=tuple(cases),
     )  # fmt: skip
 
@@ -124,7 +86,7 @@ def _solve(case: str, source: str, data: Dataset, seed: int, repeats: int, n_job
     used = ours.model.tree_.features
     return Case(
         case, source, len(y), float(y.mean()), str(rule), ours.model.tree_, ours.model.threshold_,
-        explain.describe(ours.model).summary, ours.accuracy, held[default], ours.seconds,
+        describe(ours.model).summary, ours.accuracy, held[default], ours.seconds,
         tuple(_threshold(case, name, true[name], ours.model, data) for name in true if name in used),
         tuple(name for name in noise if name not in used), tuple(name for name in noise if name in used),
         theirs.accuracy, held[chain], theirs.seconds,
@@ -133,8 +95,12 @@ def _solve(case: str, source: str, data: Dataset, seed: int, repeats: int, n_job
 
 def _threshold(case: str, feature: str, true: float, model: Any, data: Dataset) -> Threshold:
     low, high = turning(model, data, feature)
-    leaf = model.tree_[feature]
-    return Threshold(feature, true, PAPER_THRESHOLDS[case, feature], low, high, float(leaf.criterion.inverse(0.5)))
+    halves = [
+        float(node.criterion.inverse(0.5))
+        for _, node in model.tree_.walk() if isinstance(node, Leaf) and node.feature == feature
+    ]  # fmt: skip
+    half = halves[0] if math.isnan(low) else min(halves, key=lambda value: abs(2.0 * value - low - high))
+    return Threshold(feature, true, PAPER_THRESHOLDS[case, feature], low, high, half)
 
 
 def turning(model: Any, data: Dataset, feature: str) -> tuple[float, float]:
@@ -151,7 +117,7 @@ def turning(model: Any, data: Dataset, feature: str) -> tuple[float, float]:
     yes = np.asarray(model.decision_.predict(data.X), dtype=bool)
     no, above = column[decides & ~yes], column[decides & yes]
     if not len(no) or not len(above) or no.max() >= above.min():
-        return float("nan"), float("nan")
+        return math.nan, math.nan
     return float(no.max()), float(above.min())
 
 
@@ -177,5 +143,6 @@ def _draw(case: Case, data: Dataset, folder: Path) -> list[str]:
     from baconlogic.experiments import pictures
 
     name = f"houses-{case.source}-{case.case.lower()}"
-    labels = np.where(data.y == 1, "buy", "pass")
-    return pictures.decision(case.tree, case.threshold, "buy", validation.frame(data), labels, folder, name)
+    shown = (np.quantile(data.X, 0.99, axis=0) >= data.X).all(axis=1)  # the largest values would leave no room
+    X, labels = validation.take(validation.frame(data), np.flatnonzero(shown)), np.where(data.y == 1, "buy", "pass")
+    return pictures.decision(case.tree, case.threshold, "buy", X, labels[shown], folder, name)

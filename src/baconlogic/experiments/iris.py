@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic import datasets, explain
+from baconlogic import datasets
 from baconlogic.classifier import BaconClassifier
-from baconlogic.experiments import iris_telling, validation
-from baconlogic.experiments.result import Experiment, Interval, Line
-from baconlogic.results import Result
-from baconlogic.search import NotAccepted, Sinkhorn
+from baconlogic.experiments import validation
+from baconlogic.experiments.iris_telling import BAND, CHAIN, DEFAULT, LARGE, ONCE, SMALL, Found, parts
+from baconlogic.experiments.result import Experiment, Line
+from baconlogic.explain.describing import describe
+from baconlogic.search.sinkhorn import NotAccepted, Sinkhorn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from baconlogic.tree import Tree
 
 PAPER: Mapping[str, tuple[float | None, str]] = {  # accuracy and words of Appendix C
     "setosa": (0.9667, "Sepal is small and petal is short"),
@@ -32,36 +31,16 @@ REST = "another"  # the label of the other two species
 TEST = 30  # rows held out in a split, as in the paper
 
 
-@dataclass(frozen=True)
-class Found(Result):
-    """What one way of learning found for one species."""
-
-    species: str
-    way: str
-    tree: Tree
-    threshold: float
-    words: str
-    in_sample: float
-    held_out: Interval
-    right: tuple[int, ...]  # of the 30 rows held out in each split
-    seconds: float
-
-
 @dataclass(frozen=True, kw_only=True)
 class Iris(Experiment):
     """The trees of each species by each way of learning, and what the paper's chain reaches for Versicolor."""
 
     found: tuple[Found, ...]
-    best_attempts: Mapping[str, float]  # the best of 100 attempts of the paper's search at Versicolor, by direction
+    best_attempts: Mapping[str, float]  # the best of the attempts of the paper's search at Versicolor, by direction
 
     def of(self, species: str, way: str) -> Found:
         """Return what one way of learning found for a species."""
         return next(each for each in self.found if (each.species, each.way) == (species, way))
-
-
-DEFAULT, CHAIN = "the default search", "the paper's search"
-LARGE, SMALL = "the paper's search, every feature large", "the paper's search, every feature small"
-ONCE, BAND = "each feature at most once", "two leaves, reuse allowed"
 
 
 def ways(seed: int) -> dict[str, Callable[[], Any]]:
@@ -90,6 +69,7 @@ def run(
     folder: Path | None = None,
     progress: Callable[[str], None] | None = None,
     repeats: int = 4,
+    attempts: int = 100,
 ) -> Iris:
     """Learn each species against the others, in sample and in `repeats` times five splits of 120 and 30 rows."""
     started, tell = time.perf_counter(), progress or (lambda _: None)
@@ -101,9 +81,9 @@ def run(
         for way in wanted:
             tell(f"{species}: {way}")
             found.append(_find(species, way, makers[way], X, y, repeats, seed, n_jobs))
-    tell("versicolor: 100 attempts of the paper's search")
+    tell(f"versicolor: {attempts} attempts of the paper's search")
     versicolor = labels(data.y, "versicolor")
-    best = {way: best_attempt(directions, X, versicolor, seed) for way, directions in
+    best = {way: best_attempt(directions, X, versicolor, seed, attempts) for way, directions in
             ((LARGE, "rising"), (SMALL, "falling"), (CHAIN, None))}  # fmt: skip
     pictures: tuple[str, ...] = ()
     if folder is not None:
@@ -111,7 +91,7 @@ def run(
         pictures = _draw(found, X, data.y, folder)
     return Iris(
         name="iris", title="Iris (Appendix C of the paper): 150 flowers, 4 measurements in cm", lines=_lines(found),
-        parts=iris_telling.parts(found, best, PAPER), pictures=pictures, seconds=time.perf_counter() - started,
+        parts=parts(found, best, attempts, PAPER), pictures=pictures, seconds=time.perf_counter() - started,
         found=tuple(found), best_attempts=best,
     )  # fmt: skip
 
@@ -126,9 +106,9 @@ def _find(
     n_jobs: int | None,
 ) -> Found:  # fmt: skip
     whole = validation.in_sample(make, X, y)
-    parts = validation.splits(y, 5, repeats, seed)
-    scores = validation.held_out_scores(make, X, y, parts, n_jobs=n_jobs)
-    words = explain.describe(whole.model, label=species).summary
+    splits = validation.splits(y, 5, repeats, seed)
+    scores = validation.held_out_scores(make, X, y, splits, n_jobs=n_jobs)
+    words = describe(whole.model, label=species).summary
     right = tuple(round(score * TEST) for score in scores)
     return Found(
         species, way, whole.model.tree_, whole.model.threshold_, words, whole.accuracy,
@@ -136,9 +116,9 @@ def _find(
     )  # fmt: skip
 
 
-def best_attempt(directions: str | None, X: Any, y: NDArray[Any], seed: int) -> float:
-    """Return the best accuracy of 100 attempts of the paper's search, or of the first that reaches its 95%."""
-    clf = BaconClassifier(Sinkhorn(), criteria="sigmoid", directions=directions, random_state=seed)
+def best_attempt(directions: str | None, X: Any, y: NDArray[Any], seed: int, attempts: int) -> float:
+    """Return the best accuracy of so many attempts of the paper's search, or of the first that reaches its 95%."""
+    clf = BaconClassifier(Sinkhorn(attempts=attempts), criteria="sigmoid", directions=directions, random_state=seed)
     try:
         return float(np.mean(clf.fit(X, y).predict(X) == y))
     except NotAccepted as refused:

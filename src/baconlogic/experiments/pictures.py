@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from baconlogic import plot
+from baconlogic.plot import shapes, trees
 from baconlogic.plot.style import BLUE, VERMILLION, label_axes, legend_above, matplotlib, panels, tidy
 
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ def save(figure: Any, folder: Path, name: str) -> str:
 def decision(tree: Tree, threshold: float, label: Any, X: Any, y: Any, folder: Path, name: str) -> list[str]:
     """Draw a tree, and its criteria over the data."""
     matplotlib().use("Agg")
-    drawn = plot.tree(tree, threshold=threshold, label=label).figure
-    shown = plot.criteria(tree, X, y=y, label=label)[0].figure
+    drawn = trees.tree(tree, threshold=threshold, label=label).figure
+    shown = shapes.criteria(tree, X, y=y, label=label)[0].figure
     return [save(drawn, folder, f"{name}-tree"), save(shown, folder, f"{name}-criteria")]
 
 
 def tree(drawn: Tree, threshold: float, folder: Path, name: str) -> str:
     """Draw a tree."""
     matplotlib().use("Agg")
-    return save(plot.tree(drawn, threshold=threshold).figure, folder, name)
+    return save(trees.tree(drawn, threshold=threshold).figure, folder, name)
 
 
 def sweep(rows: Mapping[str, Sequence[Any]], folder: Path, name: str) -> str:
