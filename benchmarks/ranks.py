@@ -8,11 +8,12 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-from baconlogic.experiments.validation import corrected
 from contenders import CONTENDERS, OURS
 from problems import EXTRA, SUITE
 from scipy.stats import rankdata
 from suite import FOLDS, SCORES, Score, read
+
+from baconlogic.experiments.validation import corrected
 
 HELD_TO = ("EBM", "logistic")  # the two it must not be significantly below
 BAR = 7  # on so many of the nine
