@@ -20,6 +20,7 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # every contender gets one core
 
+import goals
 import numpy as np
 import peers
 import record
@@ -55,7 +56,7 @@ def against_ebm(options: argparse.Namespace) -> list[dict[str, Any]]:
             least = options.limit if taken.seconds is None else taken.seconds
             more = "more than " if taken.seconds is None else ""
             ratio = f"   {more}{least / seconds['baconlogic']:.1f} x" if seconds.get("baconlogic") else ""
-            goal = "   (goal: 20 x or more)" if ratio and who == "EBM" else ""
+            goal = f"   (goal: {goals.EBM})" if ratio and who == "EBM" else ""
             print(f"  {name:9} {who:10} {more}{least:8.2f} s{ratio}{goal}", flush=True)
         found.append({"data": name, "seconds": seconds})
     return found
@@ -143,7 +144,7 @@ def against_bacon_net(options: argparse.Namespace) -> list[dict[str, Any]]:
                 print(f"  {who:10} is skipped: {why}")
                 continue
             ratio = f"   {seconds[who] / seconds['baconlogic']:6.1f} x" if "baconlogic" in seconds else ""
-            goal = "   (goal: 25 x or more)" if ratio and who == "bacon-net" else ""
+            goal = f"   (goal: {goals.EPOCH})" if ratio and who == "bacon-net" else ""
             print(f"  {who:10} {1e3 * seconds[who]:8.3f} ms{ratio}{goal}", flush=True)
         found.append({"iterations": iterations, "seconds": seconds})
     return found

@@ -17,8 +17,10 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # every contender gets one core
 
+import goals
 import numpy as np
 import record
+from goals import Goal
 from timing import best_seconds
 
 from baconlogic import Tree, kernel
@@ -118,7 +120,7 @@ def case(shape: kernel.Shape, rows: int) -> tuple[Floats, Floats, Floats, Floats
     return parameters, shape.left, shape.right, X, y
 
 
-def compare(name: str, shape: kernel.Shape, rows: int, budget: float, goals: dict[str, int]) -> dict[str, Any]:
+def compare(name: str, shape: kernel.Shape, rows: int, budget: float, wanted: dict[str, Goal]) -> dict[str, Any]:
     """Return the CPU seconds of one loss and gradient by each contender, after checking that they agree."""
     p, left, right, X, y = case(shape, rows)
     objective = kernel.Objective(shape, np.arange(len(X)), X, y)
@@ -137,7 +139,7 @@ def compare(name: str, shape: kernel.Shape, rows: int, budget: float, goals: dic
         assert np.abs(theirs - gradient).max() < 1e-8 * np.abs(gradient).max(), who  # noqa: S101
         seconds[who] = best_seconds(run, budget)
         ratio = seconds[who] / seconds["baconlogic"]
-        goal = f"   (goal: {goals[who]} x or more)" if who in goals else ""
+        goal = f"   ({wanted[who].verdict(ratio)})" if who in wanted else ""
         print(f"  {who:15} {1e3 * seconds[who]:10.3f} ms   {ratio:6.1f} x{goal}")
     return {"case": name, "seconds": seconds}
 
@@ -162,7 +164,8 @@ def evaluation(rows: int, budget: float) -> list[dict[str, Any]]:
             one = min(one, best_seconds(alone, budget, time.perf_counter))
             two = min(two, best_seconds(both, budget, time.perf_counter))
         print(
-            f"  {name:25} {each:5.1f} ns a row and leaf on one core (goal: 15); two cores: {two / one:.2f} of the time"
+            f"  {name:25} {each:5.1f} ns a row and leaf on one core ({goals.EVALUATION.verdict(each)});"
+            f" two cores: {two / one:.2f} of the time"
         )
         found.append({"tree": name, "nanoseconds": each, "two_cores": two / one})
     return found
@@ -174,7 +177,11 @@ def main(argv: list[str] | None = None) -> None:
     budget = 0.05 if quick else 2.0
     record.greet()
     chain = compare(
-        "left chain, 30 leaves, 569 rows", kernel.left_chain(30), 569, budget, {"numpy by hand": 4, "torch eager": 40}
+        "left chain, 30 leaves, 569 rows",
+        kernel.left_chain(30),
+        569,
+        budget,
+        {"numpy by hand": goals.NUMPY, "torch eager": goals.TORCH},
     )
     rows = 10_000 if quick else 100_000
     balanced = compare(f"balanced, 32 leaves, {rows:,} rows", kernel.balanced(32), rows, budget, {})
