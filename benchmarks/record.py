@@ -98,14 +98,19 @@ def greet() -> None:
     print(", ".join(f"{name} {version}" for name, version in versions().items()))
 
 
+def place(name: str, options: argparse.Namespace) -> Path | None:
+    """Return where the figures of a benchmark go; a quick run writes only where it is told to."""
+    return options.json or (None if options.quick else RESULTS / f"{name}.json")
+
+
 def keep(name: str, options: argparse.Namespace, settings: dict[str, Any], figures: dict[str, Any]) -> None:
-    """Write the figures of one benchmark; a quick run writes only where it is told to."""
-    target = options.json or (None if options.quick else RESULTS / f"{name}.json")
+    """Write the figures of one benchmark."""
+    target = place(name, options)
     if target is None:
         return
     record = {
         "name": name,
-        "command": command(name, options.words),
+        "command": "\n".join([*getattr(options, "before", []), command(name, options.words)]),
         "machine": rounded(machine()),
         "versions": versions(),
         "settings": settings,

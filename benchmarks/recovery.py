@@ -6,6 +6,7 @@ recovered none of one size is not tried on larger ones. With noise, one label in
 table is repeated, so that there are about 10,000 rows. To run it:
 
     python benchmarks/recovery.py            bacon-net is measured when it is installed
+    python benchmarks/recovery.py --add --models bacon-net    this one again; the others stay as they were measured
     python benchmarks/recovery.py --quick    two small sizes, this library and the decision tree
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import json
 import os
 from collections.abc import Callable
 from statistics import median
@@ -153,11 +155,24 @@ def sweep(who: str, sizes: list[int], cases: int, noise: float, limit: float) ->
     return found
 
 
+def earlier(options: Any) -> list[dict[str, Any]]:
+    """Return what was measured before of other models, if that is wanted; it must have had the same limit."""
+    path = record.place("recovery", options)
+    if not options.add or path is None or not path.exists():
+        return []
+    old = json.loads(path.read_text(encoding="utf-8"))
+    if old["settings"]["limit"] != options.limit:
+        raise SystemExit(f"{path.name} has a limit of {old['settings']['limit']:g} s; measure all again")
+    options.before = old["command"].splitlines()
+    return [row for row in old["figures"]["cases"] if row["model"] not in options.models]
+
+
 def main(argv: list[str] | None = None) -> None:
     parser = record.parser(__doc__)
     parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds after which a case is stopped")
     parser.add_argument("--sizes", type=int, nargs="+", default=[3, 4, 5, 6, 8, 10, 12])
     parser.add_argument("--models", nargs="+", choices=list(CONTENDERS), default=list(CONTENDERS))
+    parser.add_argument("--add", action="store_true", help="keep what was measured before of other models")
     options = record.parse(parser, argv)
     record.greet()
     if options.quick:
@@ -171,6 +186,7 @@ def main(argv: list[str] | None = None) -> None:
             cases = CONTENDERS[who].noisy if noise else CONTENDERS[who].cases
             if cases:
                 rows += sweep(who, options.sizes, 1 if options.quick else cases, noise, options.limit)
+    rows = earlier(options) + rows
     record.keep("recovery", options, {"limit": options.limit, "rows with noise": ROWS}, {"cases": rows})
 
 

@@ -40,8 +40,8 @@ def listed(names: Sequence[str]) -> str:
 
 
 def ran(record: Record) -> str:
-    """Return the command that gave the figures, as a block."""
-    return f"    {record['command']}"
+    """Return the command that gave the figures, or several, as a block."""
+    return "\n".join(f"    {line}" for line in record["command"].splitlines())
 
 
 def unmeasured(name: str) -> str:
