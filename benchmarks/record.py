@@ -104,7 +104,7 @@ def place(name: str, options: argparse.Namespace) -> Path | None:
 
 
 def keep(name: str, options: argparse.Namespace, settings: dict[str, Any], figures: dict[str, Any]) -> None:
-    """Write the figures of one benchmark."""
+    """Write the figures of one benchmark; what takes long does so after every step, so that a stop loses little."""
     target = place(name, options)
     if target is None:
         return
@@ -118,7 +118,6 @@ def keep(name: str, options: argparse.Namespace, settings: dict[str, Any], figur
     }
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    print(f"\nwritten to {target.name}")
 
 
 def rounded(value: Any) -> Any:

@@ -16,7 +16,7 @@ import contextlib
 import importlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -123,9 +123,8 @@ def warm(who: str) -> None:
         CONTENDERS[who].solve(table.X, table.y, 0)
 
 
-def sweep(who: str, sizes: list[int], cases: int, noise: float, limit: float) -> list[dict[str, Any]]:
-    """Return the results of one contender, size by size, until it recovers none."""
-    found: list[dict[str, Any]] = []
+def sweep(who: str, sizes: list[int], cases: int, noise: float, limit: float) -> Iterator[dict[str, Any]]:
+    """Give the results of one contender, size by size, until it recovers none."""
     for n in sizes:
         mine = [one_case(CONTENDERS[who].solve, n, seed, noise, limit) for seed in range(cases)]
         failed = [case["stopped"] for case in mine if case["stopped"] not in ("", "time")]
@@ -144,15 +143,14 @@ def sweep(who: str, sizes: list[int], cases: int, noise: float, limit: float) ->
             "median seconds": median(times),  # a stopped case counts as the limit
             "median leaves": median(leaves) if leaves else None,
         }
-        found.append(row)
         print(
             f"  {who:22} n = {n:2}  {row['recovered']:2} of {cases:2}  median {row['median seconds']:8.3f} s"
             f"  leaves {row['median leaves'] if leaves else '-'}",
             flush=True,
         )
+        yield row
         if not row["recovered"]:
             break
-    return found
 
 
 def earlier(options: Any) -> list[dict[str, Any]]:
@@ -179,15 +177,15 @@ def main(argv: list[str] | None = None) -> None:
         options.sizes, options.models = [3, 4], [who for who in options.models if who != "bacon-net"]
     for who in options.models:
         warm(who)
-    rows: list[dict[str, Any]] = []
+    settings, rows = {"limit": options.limit, "rows with noise": ROWS}, earlier(options)
     for noise in (0.0, NOISE):
         print(f"\nrandom chains on full tables, {noise:.0%} of the labels wrong")
         for who in options.models:
             cases = CONTENDERS[who].noisy if noise else CONTENDERS[who].cases
             if cases:
-                rows += sweep(who, options.sizes, 1 if options.quick else cases, noise, options.limit)
-    rows = earlier(options) + rows
-    record.keep("recovery", options, {"limit": options.limit, "rows with noise": ROWS}, {"cases": rows})
+                for row in sweep(who, options.sizes, 1 if options.quick else cases, noise, options.limit):
+                    rows.append(row)
+                    record.keep("recovery", options, settings, {"cases": rows})
 
 
 if __name__ == "__main__":

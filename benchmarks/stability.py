@@ -12,7 +12,7 @@ on how many of the held-out rows the answers agree. To run it:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -93,14 +93,13 @@ def summary(fits: list[Fitted], truth: np.ndarray, features: int) -> dict[str, A
     }
 
 
-def study(name: str, X: np.ndarray, y: np.ndarray, draws: int, options: Any) -> list[dict[str, Any]]:
-    """Return the summary of every model under every condition on one data set."""
+def study(name: str, X: np.ndarray, y: np.ndarray, draws: int, options: Any) -> Iterator[list[dict[str, Any]]]:
+    """Give the summaries of all models on one data set, condition by condition."""
     seen, unseen, known, hidden = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
     print(f"\n{name}: {len(known)} rows drawn {draws} times, {len(hidden)} held out", flush=True)
     rows = [np.random.default_rng(seed).integers(0, len(known), len(known)) for seed in range(draws)]
     settings = {"max_leaves": 2, "search": "additive"} if options.quick else {}
     solvers: list[Callable[..., dict[str, Fitted]]] = [lambda *data: both_of_ours(*data, **settings), tree]
-    found: list[dict[str, Any]] = []
     for condition, (labels, columns) in CONDITIONS.items():
         tables = [disturbed(seen[chosen], known[chosen], labels, columns, i) for i, chosen in enumerate(rows)]
         fits: dict[str, list[Fitted]] = {}
@@ -109,11 +108,10 @@ def study(name: str, X: np.ndarray, y: np.ndarray, draws: int, options: Any) -> 
         if "EBM" in options.models:
             top = max(1, round(float(np.mean([len(fit.used) for fit in fits["baconlogic"]]))))
             _add(fits, [ebm(*table, unseen, top) for table in tables])
-        for who, mine in fits.items():
-            row = {"data": name, "model": who, "condition": condition, **summary(mine, hidden, X.shape[1])}
-            found.append(row)
-            print(_line(row), flush=True)
-    return found
+        about = {"data": name, "condition": condition}
+        found = [{**about, "model": who, **summary(mine, hidden, X.shape[1])} for who, mine in fits.items()]
+        print("\n".join(map(_line, found)), flush=True)
+        yield found
 
 
 def _add(fits: dict[str, list[Fitted]], made: list[dict[str, Fitted]]) -> None:
@@ -146,8 +144,9 @@ def main(argv: list[str] | None = None) -> None:
         except Absent as why:
             print(f"\n{name} is skipped: {why}")
             continue
-        rows += study(name, X, y, draws, options)
-    record.keep("stability", options, {"draws": draws, "EBM": EBM_SETTINGS}, {"rows": rows})
+        for found in study(name, X, y, draws, options):
+            rows += found
+            record.keep("stability", options, {"draws": draws, "EBM": EBM_SETTINGS}, {"rows": rows})
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from parts import style
-from parts.markdown import Records, duration, ran, table, unmeasured
+from parts.markdown import Records, duration, faster_and_slower, ran, table, unmeasured
 
 OURS = "baconlogic"
 
@@ -23,8 +23,8 @@ def section(records: Records) -> str:
         "every row of the clean table. Cells: recovered of tried, median CPU time (a case stopped after "
         f"{limit:g} s counts as that), median number of leaves. A model that recovered none of one size was not tried "
         "on larger ones; -: not tried. A chain of n variables needs n leaves; a decision tree, whose leaves are "
-        "answers, needs more. Sinkhorn is the paper's own search in this library. bacon-net has the settings of its "
-        "hello-world, with the permutation layer on.",
+        "answers, needs at least n + 1. Sinkhorn is the paper's own search in this library. bacon-net has the settings "
+        "of its hello-world, with the permutation layer on.",
         _table(record, 0.0),
     ]
     noise = max(row["noise"] for row in record["figures"]["cases"])
@@ -63,6 +63,11 @@ def _sentences(cases: list[dict[str, Any]]) -> list[str]:
             lost = next((row["n"] for row in mine if row["recovered"] < row["cases"]), None)
             what = f"all it was given, up to n = {mine[-1]['n']}" if lost is None else f"not all from n = {lost} on"
             said.append(f"- {who}{f', {noise:.0%} of the labels wrong' if noise else ''}: recovers {what}.")
+        own = [row for row in cases if row["model"] == OURS and row["noise"] == noise]
+        if own:
+            last = own[-1]["n"]
+            here = {r["model"]: r["median seconds"] for r in cases if (r["n"], r["noise"]) == (last, noise)}
+            said.append(f"- At n = {last}{', with wrong labels,' if noise else ''} {faster_and_slower(here, OURS)}.")
     return ["\n".join(said)]
 
 

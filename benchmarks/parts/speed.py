@@ -104,7 +104,7 @@ def growth(record: dict[str, Any]) -> str:
 def _grown(fits: list[dict[str, Any]], by: str, limit: float) -> str:
     models = list(dict.fromkeys(f["model"] for f in fits if f["stopped"] in ("", "time")))
     rows = []
-    for size in dict.fromkeys(f[by] for f in fits):
+    for size in sorted({f[by] for f in fits}):
         here = {f["model"]: f for f in fits if f[by] == size}
         rows.append([f"{size:,}", *(_cell(here.get(who), limit) for who in models)])
     return table([by, *models], rows)
