@@ -23,7 +23,7 @@ INTRO = """# Measured results
 
 `make bench` installs the peers into an environment of their own, runs every benchmark and writes this page from
 what they measured (`benchmarks/results/`); no figure here is typed by hand. Single times vary with the machine and what
-else it does, so compare within one table: each is from one run. Times are CPU times unless said otherwise, and the
+else it does, so compare within one table: each comes from the command, or commands, above it. Times are CPU times unless said otherwise, and the
 shortest of many runs for what takes less than a second. [NOTES.md](NOTES.md) has what was tried and did not pay."""
 
 

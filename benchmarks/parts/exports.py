@@ -66,10 +66,10 @@ def draw(records: Records, path: Path) -> bool:
     for place, (m, (hatch, colour)) in enumerate(zip(models, looks, strict=False)):
         look = {"height": 0.38, "color": colour, "hatch": hatch, "edgecolor": "white"}
         label = TITLES.get(m["model"], m["model"]).strip("`")
-        for ax, values in ((left, m["seconds"]), (right, m["bytes"])):
-            ways = sorted(values, key=values.get)
+        for ax, kind in ((left, "seconds"), (right, "bytes")):
+            ways = sorted(models[0][kind], key=models[0][kind].get)  # one order, so that bars and names belong together
             at = [i + 0.4 * place - 0.2 for i in range(len(ways))]
-            ax.barh(at, [values[way] for way in ways], label=label, **look)
+            ax.barh(at, [m[kind].get(way, float("nan")) for way in ways], label=label, **look)
             ax.set_yticks(range(len(ways)), ways, fontsize=8)
     left.set(xscale="log", xlabel="seconds a row")
     right.set(xlabel="bytes")

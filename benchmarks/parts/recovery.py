@@ -91,9 +91,10 @@ def draw(records: Records, path: Path) -> bool:
     axes[1].set(ylabel="median CPU seconds", yscale="log")
     axes[2].set(ylabel="median leaves", yscale="log")
     if noisy:
-        axes[3].set(ylabel=f"recovered, %, with {noisy[0]['noise']:.0%} wrong labels", ylim=(-5, 105))
+        axes[3].set(ylabel=f"recovered, %, {noisy[0]['noise']:.0%} wrong labels", ylim=(-5, 105))
     for ax in axes:
         ax.set_xlabel("variables")
+        ax.set_xticks(sorted({row["n"] for row in cases}))
     style.legend(made, axes)
     style.save(made, path)
     return True

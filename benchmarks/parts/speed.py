@@ -149,7 +149,7 @@ def predict(record: dict[str, Any]) -> str:
     own = next(m["model"] for m in models if m["model"].startswith(OURS))
     for what, words in (("one", "On one row"), ("many", f"On {count:,} rows")):
         here = {m["model"]: m[what] for m in models if m["model"] == own or not m["model"].startswith(OURS)}
-        said.append(f"{words} {faster_and_slower(here, own)}.")
+        said.append(f"{words}: {faster_and_slower(here, own)}.")
     return "\n\n".join(said)
 
 

@@ -20,10 +20,10 @@ LOOKS = {
 OTHER = (style.BLACK, ".", "-")
 
 
-def line(ax: Any, who: str, x: list[float], y: list[float], label: str | None = None) -> None:
+def line(ax: Any, who: str, x: list[float], y: list[float]) -> None:
     """Draw one model's curve."""
     colour, marker, dash = LOOKS.get(who, OTHER)
-    ax.plot(x, y, color=colour, marker=marker, linestyle=dash, label=label or who, markersize=5, linewidth=1.4)
+    ax.plot(x, y, color=colour, marker=marker, linestyle=dash, label=who, markersize=6, linewidth=1.2, fillstyle="none")
 
 
 def figure(panels: int, width: float = 3.6, height: float = 3.2) -> tuple[Any, list[Any]]:
