@@ -22,9 +22,10 @@ PAGE = record.HERE / "RESULTS.md"
 INTRO = """# Measured results
 
 `make bench` installs the peers into an environment of their own, runs every benchmark and writes this page from
-what they measured (`benchmarks/results/`); no figure here is typed by hand. Single times vary with the machine and what
-else it does, so compare within one table: each comes from the command, or commands, above it. Times are CPU times unless said otherwise, and the
-shortest of many runs for what takes less than a second. [NOTES.md](NOTES.md) has what was tried and did not pay."""
+what they measured (`benchmarks/results/`); no figure here is typed by hand. Single times vary with the machine and
+what else it does, so compare within one table: each comes from the command, or commands, above it. Times are CPU times
+unless said otherwise, and the shortest of many runs for what takes less than a second. [NOTES.md](NOTES.md) has what
+was tried and did not pay."""
 
 
 def head(records: Records) -> str:
