@@ -108,10 +108,11 @@ def main(argv: list[str] | None = None) -> None:
         "rows, no rule": series("log-odds that add up, 10 columns", additive, [(n, 10) for n in rows], options),
         "columns": series(f"log-odds that add up, {fixed:,} rows", additive, [(fixed, n) for n in columns], options),
     }
+    settings = {"limit": options.limit, "held out": HELD_OUT, "contenders": list(MODELS)}
     figures: dict[str, Any] = {}
     for name, each in all_series.items():
         for figures[name] in each:
-            record.keep("growth", options, {"limit": options.limit, "held out": HELD_OUT}, figures)
+            record.keep("growth", options, settings, figures)
 
 
 if __name__ == "__main__":

@@ -177,7 +177,8 @@ def main(argv: list[str] | None = None) -> None:
         options.sizes, options.models = [3, 4], [who for who in options.models if who != "bacon-net"]
     for who in options.models:
         warm(who)
-    settings, rows = {"limit": options.limit, "rows with noise": ROWS}, earlier(options)
+    settings = {"limit": options.limit, "rows with noise": ROWS, "contenders": list(CONTENDERS)}
+    rows = earlier(options)
     for noise in (0.0, NOISE):
         print(f"\nrandom chains on full tables, {noise:.0%} of the labels wrong")
         for who in options.models:

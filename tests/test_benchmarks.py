@@ -89,12 +89,14 @@ def test_growth_says_who_is_faster(tmp_path):
 def test_recovery_says_from_which_size_on_logic_is_lost(tmp_path):
     cases = [case_of("baconlogic", 3, 4), case_of("baconlogic", 4, 4), case_of("tree", 3, 4), case_of("tree", 4, 1)]
     cases.append(case_of("baconlogic", 3, 3, noise=0.05))
-    put(tmp_path, "recovery", {"limit": 60.0, "rows with noise": 10_000}, {"cases": cases})
+    settings = {"limit": 60.0, "rows with noise": 10_000, "contenders": ["baconlogic", "bacon-net", "tree"]}
+    put(tmp_path, "recovery", settings, {"cases": cases})
     page = written(tmp_path)
     assert "| 4 | 4 of 4, 42.1 ms, 4 leaves | 1 of 4, 42.1 ms, 4 leaves |" in page
     assert "- baconlogic: recovers all it was given, up to n = 4." in page
     assert "- tree: recovers not all from n = 4 on." in page
     assert "- baconlogic, 5% of the labels wrong: recovers not all from n = 3 on." in page
+    assert "Not measured in this run: bacon-net." in page
 
 
 def test_stability_says_plainly_where_a_peer_is_more_stable(tmp_path):

@@ -49,6 +49,13 @@ def unmeasured(name: str) -> str:
     return f"Not measured. To measure it:\n\n    python benchmarks/{name}.py"
 
 
+def absent(record: Record, found: Iterable[str]) -> str:
+    """Say which contenders of a benchmark were left out of this run, or nothing."""
+    seen = set(found)
+    missing = [who for who in record["settings"].get("contenders", []) if who not in seen]
+    return f"Not measured in this run: {'; '.join(missing)}." if missing else ""
+
+
 def faster_and_slower(seconds: dict[str, float], own: str) -> str:
     """Say which contenders take less and which take more than ours."""
     less = [who for who, taken in seconds.items() if who != own and taken < seconds[own]]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from parts import style
-from parts.markdown import Records, duration, faster_and_slower, ran, table, unmeasured
+from parts.markdown import Records, absent, duration, faster_and_slower, ran, table, unmeasured
 
 OURS = "baconlogic"
 
@@ -34,7 +34,9 @@ def section(records: Records) -> str:
             f"{record['settings']['rows with noise']:,} rows or some more in all:",
             _table(record, noise),
         ]
-    return "\n\n".join([*said, *_sentences(record["figures"]["cases"])])
+    cases = record["figures"]["cases"]
+    said += [*_sentences(cases), absent(record, (row["model"] for row in cases))]
+    return "\n\n".join(each for each in said if each)
 
 
 def _table(record: dict[str, Any], noise: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import goals
 
 from parts import style
-from parts.markdown import Records, duration, faster_and_slower, listed, ran, ratio, table, unmeasured
+from parts.markdown import Records, absent, duration, faster_and_slower, listed, ran, ratio, table, unmeasured
 
 OURS = "baconlogic"
 
@@ -97,7 +97,10 @@ def growth(record: dict[str, Any]) -> str:
     for name, series in record["figures"].items():
         by = "columns" if name == "columns" else "rows"
         said += [f"**{series['title'][0].upper()}{series['title'][1:]}**", _grown(series["fits"], by, limit)]
-        said.append(_verdict(series["fits"], by))
+        said += [
+            _verdict(series["fits"], by),
+            absent(record, (f["model"] for f in series["fits"] if f["stopped"] in ("", "time"))),
+        ]
     return "\n\n".join(each for each in said if each)
 
 
