@@ -24,7 +24,7 @@ def main() -> None:
             importlib.import_module(name).main(["--quick", "--json", str(folder / "results" / f"{name}.json")])
         write.main(["--results", str(folder / "results"), "--page", str(folder / "RESULTS.md")])
         text = (folder / "RESULTS.md").read_text(encoding="utf-8")
-        if text.count("Not measured") != 1:  # the suite, which runs by itself
+        if text.count("Not measured. To measure it") != 1:  # the suite, which runs by itself
             raise SystemExit("a benchmark left no figures behind")
 
 
