@@ -101,13 +101,15 @@ def test_recovery_says_from_which_size_on_logic_is_lost(tmp_path):
 
 def test_stability_says_plainly_where_a_peer_is_more_stable(tmp_path):
     rows = [draw_of("baconlogic", "as it is", 0.4, [0.9, 0.8]), draw_of("EBM", "as it is", 0.6, [0.9, 0.9])]
-    noisy = [draw_of(row["model"], condition, 0.3, [0.8, 0.8]) for condition in stability_part.NOISE for row in rows]
+    left = {"baconlogic": [0.8, 0.8], "EBM": [0.9, 0.88]}
+    noisy = [draw_of(who, condition, 0.3, left[who]) for condition in stability_part.NOISE for who in left]
     put(tmp_path, "stability", {"draws": 2, "EBM": {"max_rounds": 500}}, {"rows": rows + noisy})
     page = written(tmp_path)
     assert "| Iris | baconlogic | 2.5 | 0.40 (0.25) | 87.6% | 0.850 |" in page
     assert "- Against EBM, the choice of features: baconlogic is less stable on Iris." in page
     assert "- Against EBM, the answers: baconlogic is as stable everywhere." in page
     assert "| Iris | baconlogic | -5.0 (87.6%) |" in page
+    assert "- With 10% of labels wrong baconlogic loses more than EBM on Iris." in page
     assert "`max_rounds=500`" in page
 
 

@@ -49,6 +49,7 @@ def section(records: Records) -> str:
         "standard deviation. Change of held-out accuracy in points, on average over the draws; in brackets the answers "
         "that two draws share.",
         _noisy(rows),
+        noise_verdicts(rows),
         "These are few draws of one split: differences of a point, or of 0.05 in Jaccard, mean little.",
     ]
     return "\n\n".join(said)
@@ -72,6 +73,23 @@ def verdicts(clean: list[dict[str, Any]]) -> str:
     return "\n".join(said)
 
 
+def noise_verdicts(rows: list[dict[str, Any]], condition: str = "10% labels") -> str:
+    """Say, for each peer, on which data ours loses more accuracy to wrong labels, and on which less."""
+    clean = [row for row in rows if row["condition"] == CLEAN]
+    data = list(dict.fromkeys(row["data"] for row in clean))
+    done = {(row["data"], row["model"]) for row in rows if row["condition"] == condition}
+    said = []
+    for peer in (m for m in dict.fromkeys(row["model"] for row in clean) if not m.startswith(OURS)):
+        both = [d for d in data if {(d, OURS), (d, peer)} <= done]
+        gaps = {d: (changes(rows, d, OURS, condition) - changes(rows, d, peer, condition)).mean() for d in both}
+        more, less = [d for d, g in gaps.items() if g < 0], [d for d, g in gaps.items() if g > 0]
+        parts = [f"more than {peer} on {listed(more)}"] if more else []
+        parts += [f"less than {peer} on {listed(less)}"] if less else []
+        if parts:
+            said.append(f"- With {NOISE[condition]} baconlogic loses {' and '.join(parts)}.")
+    return "\n".join(said)
+
+
 def changes(rows: list[dict[str, Any]], data: str, model: str, condition: str) -> np.ndarray:
     """Return how much the held-out accuracy of each draw changes under a condition."""
     found = {
@@ -87,7 +105,7 @@ def _noisy(rows: list[dict[str, Any]]) -> str:
         cells = []
         for condition in NOISE:
             here = [r for r in rows if (r["data"], r["model"], r["condition"]) == (data, model, condition)]
-            change = f"{100 * changes(rows, data, model, condition).mean():+.1f}" if here else "-"
+            change = f"{100 * changes(rows, data, model, condition).mean():+z.1f}" if here else "-"
             cells.append(change + (f" ({here[0]['agreement']:.1%})" if here else ""))
         lines.append([data, model, *cells])
     return table(["data", "model", *NOISE.values()], lines)
