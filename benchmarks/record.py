@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ def command(name: str, words: list[str]) -> str:
         if not skip and word.split("=")[0] not in _PLACES:
             kept.append(word)
         skip = not skip and word in _PLACES
-    return " ".join(["python", f"benchmarks/{name}.py", *kept])
+    return shlex.join(["python", f"benchmarks/{name}.py", *kept])
 
 
 def machine() -> dict[str, Any]:

@@ -5,8 +5,8 @@ one without a further layer. Every case is a process of its own, stopped after -
 recovered none of one size is not tried on larger ones. With noise, one label in twenty is wrong and each row of the
 table is repeated, so that there are about 10,000 rows. To run it:
 
-    python benchmarks/recovery.py            bacon-net is measured when it is installed
-    python benchmarks/recovery.py --add --models bacon-net    this one again; the others stay as they were measured
+    python benchmarks/recovery.py            all but bacon-net, whose settings here are not yet fair to it
+    python benchmarks/recovery.py --add --models tree    this one again; the others stay as they were measured
     python benchmarks/recovery.py --quick    two small sizes, this library and the decision tree
 """
 
@@ -91,6 +91,11 @@ CONTENDERS = {
 }
 
 
+# Not bacon-net: with these settings it does worse than it can (its first attempt at n = 3 ends at 62% right, while with
+# others it has recovered that size in seconds), so its figures would say more about the settings than about it.
+DEFAULT = [who for who in CONTENDERS if who != "bacon-net"]
+
+
 def one_case(solve: Solver, n: int, seed: int, noise: float, limit: float) -> dict[str, Any]:
     """Return whether one expression was recovered, in how many CPU seconds and with how many leaves."""
     kept: list[Any] = []
@@ -169,7 +174,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = record.parser(__doc__)
     parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds after which a case is stopped")
     parser.add_argument("--sizes", type=int, nargs="+", default=[3, 4, 5, 6, 8, 10, 12])
-    parser.add_argument("--models", nargs="+", choices=list(CONTENDERS), default=list(CONTENDERS))
+    parser.add_argument("--models", nargs="+", choices=list(CONTENDERS), default=DEFAULT)
     parser.add_argument("--add", action="store_true", help="keep what was measured before of other models")
     options = record.parse(parser, argv)
     record.greet()

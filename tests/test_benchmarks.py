@@ -143,6 +143,7 @@ def test_the_page_names_machine_and_versions(tmp_path):
 def test_a_command_names_no_place_of_one_machine():
     words = ["--quick", "--json", "/somewhere/x.json", "--limit", "5", "--data=/elsewhere"]
     assert record.command("growth", words) == "python benchmarks/growth.py --quick --limit 5"
+    assert record.command("recovery", ["--models", "a, b"]) == "python benchmarks/recovery.py --models 'a, b'"
 
 
 @pytest.mark.parametrize(

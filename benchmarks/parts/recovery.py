@@ -22,9 +22,8 @@ def section(records: Records) -> str:
         "Random chains of and/or without negation, full truth tables, columns in random order. Recovered: right on "
         "every row of the clean table. Cells: recovered of tried, median CPU time (a case stopped after "
         f"{limit:g} s counts as that), median number of leaves. A model that recovered none of one size was not tried "
-        "on larger ones; -: not tried. A chain of n variables needs n leaves; a decision tree, whose leaves are "
-        "answers, needs at least n + 1. Sinkhorn is the paper's own search in this library. bacon-net has the settings "
-        "of its hello-world, with the permutation layer on.",
+        "on larger ones; -: not measured. A chain of n variables needs n leaves; a decision tree, whose leaves are "
+        "answers, needs at least n + 1. Sinkhorn is the paper's own search in this library.",
         _table(record, 0.0),
     ]
     noise = max(row["noise"] for row in record["figures"]["cases"])
