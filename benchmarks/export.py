@@ -10,11 +10,9 @@ the one before. To run it:
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import os
-import platform
 import shutil
 import subprocess
 import tempfile
@@ -24,7 +22,9 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # every contender gets one core
 
+import goals
 import numpy as np
+import record
 from timing import best_seconds
 
 from baconlogic import BaconClassifier, datasets, load
@@ -84,42 +84,17 @@ def sql_rows_a_second(model: Any, frame: Any, budget: float) -> float | None:
         )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="fewer repeats and rows")
-    quick = parser.parse_args().quick
-    budget, runs = (0.05, 20) if quick else (2.0, 3000)
-    print(f"Python {platform.python_version()}, numpy {np.__version__}, {os.cpu_count()} cores, {platform.machine()}")
-    data = datasets.breast_cancer()
-    frame = data.frame().drop(columns="target")
-    settings = {"max_leaves": 7, "search": "additive"} if quick else {}  # the same kind of model, sooner
-    learned = BaconClassifier(random_state=0, **settings).fit(frame, data.y).with_leaves(7).decision_
-    for title, model in (
-        ("with_leaves(7)", learned),
-        ("malignant7.json", load(Path(__file__).with_name("malignant7.json"))),
-    ):
-        measure(title, model, frame, budget, runs)
-
-
-def measure(title: str, model: Any, frame: Any, budget: float, runs: int) -> None:
-    """Print what one model costs."""
+def in_python(model: Any, used: Any, said: np.ndarray, budget: float) -> dict[str, float]:
+    """Return the CPU seconds of one row in the Python export and in scikit-learn; the export must agree."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.tree import DecisionTreeClassifier
 
-    print(f"\n{title}: {len(list(model.tree.walk()))} nodes, depth {model.tree.depth}, {len(frame)} rows\n")
-    print(cost(model, measure=False))
-    columns = [each.feature for each in program(model).inputs]
-    used = frame[columns]
-    rows = used.to_dict("records")
-    said = model.predict(frame)
-    module: dict[str, Any] = {}
+    rows, X, module = used.to_dict("records"), used.to_numpy(), {}
     exec(to_python(model), module)  # noqa: S102
     assert [module["decide"](row) for row in rows] == said.tolist()  # noqa: S101
-    X = used.to_numpy()
     logistic = LogisticRegression(max_iter=10_000).fit(X, said)
     tree = DecisionTreeClassifier(max_leaf_nodes=7, random_state=0).fit(X, said)
-    one, first = X[:1], rows[0]
-    hundred = range(100)
+    one, first, hundred = X[:1], rows[0], range(100)
     contenders: dict[str, Callable[[], object]] = {
         "Python export, probabilities": lambda: [module["probabilities"](first) for _ in hundred],
         "Python export, decide": lambda: [module["decide"](first) for _ in hundred],
@@ -130,21 +105,53 @@ def measure(title: str, model: Any, frame: Any, budget: float, runs: int) -> Non
     for _ in range(3):  # in turns, so that a busy moment of the machine meets all
         for who, run in contenders.items():
             seconds[who] = min(seconds[who], best_seconds(run, budget / 3) / len(hundred))
+    return seconds
+
+
+def measure(title: str, model: Any, frame: Any, budget: float, runs: int) -> dict[str, Any]:
+    """Print and return what one model costs."""
+    print(f"\n{title}: {len(list(model.tree.walk()))} nodes, depth {model.tree.depth}, {len(frame)} rows\n")
+    size = cost(model, measure=False)
+    print(size)
+    used = frame[[each.feature for each in program(model).inputs]]
+    said = model.predict(frame)
+    seconds = in_python(model, used, said, budget)
     print("\none row at a time")
     own = seconds["Python export, probabilities"]
     for who, taken in seconds.items():
-        goal = "   (goal: 10 x or more)" if who.startswith("Logistic") else ""
+        goal = f"   (goal: {goals.ONE_ROW})" if who.startswith("Logistic") else ""
         print(f"  {who:33} {1e6 * taken:10.2f} us   {taken / own:6.1f} x{goal}")
-    nanoseconds = c_nanoseconds(model, X.tolist(), runs)
-    if nanoseconds is not None:
-        print(f"  {'C export, decide (cc -O2)':33} {nanoseconds:10.1f} ns            (goal: 150 ns or less)")
-    node = node_nanoseconds(model, rows, runs)
+    c = c_nanoseconds(model, used.to_numpy().tolist(), runs)
+    if c is not None:
+        print(f"  {'C export, decide (cc -O2)':33} {c:10.1f} ns            (goal: {goals.C_DECISION})")
+    node = node_nanoseconds(model, used.to_dict("records"), runs)
     if node is not None:
         assert node[1] == (said == model.classes[1]).sum()  # noqa: S101
         print(f"  {'JavaScript export, decide (node)':33} {node[0]:10.1f} ns")
     rate = sql_rows_a_second(model, frame, budget)
     if rate is not None:
         print(f"  {'SQL export (duckdb, one thread)':33} {rate / 1e6:10.2f} million rows a second")
+    if c is not None:
+        seconds["C export, decide"] = 1e-9 * c
+    if node is not None:
+        seconds["JavaScript export, decide"] = 1e-9 * node[0]
+    if rate is not None:
+        seconds["SQL export, DuckDB, many rows"] = 1.0 / rate
+    return {"model": title, "bytes": dict(size.bytes), "operations": size.operations, "seconds": seconds}
+
+
+def main(argv: list[str] | None = None) -> None:
+    options = record.parse(record.parser(__doc__), argv)
+    budget, runs = (0.05, 20) if options.quick else (2.0, 3000)
+    record.greet()
+    data = datasets.breast_cancer()
+    frame = data.frame().drop(columns="target")
+    settings = {"max_leaves": 7, "search": "additive"} if options.quick else {}  # the same kind of model, sooner
+    learned = BaconClassifier(random_state=0, **settings).fit(frame, data.y).with_leaves(7).decision_
+    deep = load(Path(__file__).with_name("malignant7.json"))
+    models = {"with_leaves(7)": learned, "malignant7.json": deep}
+    found = [measure(title, model, frame, budget, runs) for title, model in models.items()]
+    record.keep("export", options, {"seconds a contender": budget, "runs in C and node": runs}, {"models": found})
 
 
 if __name__ == "__main__":

@@ -1,99 +1,75 @@
-"""Speed of learning, as ratios in one run: against EBM, against bacon-net's epoch, and growth in rows with memory.
+"""Speed of learning, as ratios in one run: a default fit against EBM, and one epoch against bacon-net's.
 
 To run it:
 
-    python benchmarks/fit.py                 all three parts; EBM alone takes ten minutes or more on WDBC
-    python benchmarks/fit.py --parts epoch   one of: ebm, epoch, rows
-    python benchmarks/fit.py --quick         small and short: does it run?
+    python benchmarks/fit.py                 both parts; EBM is stopped after --limit CPU seconds a fit
+    python benchmarks/fit.py --parts epoch   one of: ebm, epoch
+    python benchmarks/fit.py --quick         small and short, without EBM: does it run?
     python benchmarks/fit.py --skip-peers    this library alone
+
+How fitting grows with rows and columns is in growth.py.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
-import json
 import os
-import platform
-import resource
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # every contender gets one core
 
+import goals
 import numpy as np
+import peers
+import record
 from problems import SUITE, Absent
+from timing import Taken, cpu_seconds, limited
 
-PARTS = ("ebm", "epoch", "rows")
-JOBS = 2
-
-
-def seconds_of(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
-def version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-def ours(**options: Any) -> Any:
-    from baconlogic import BaconClassifier
-
-    return BaconClassifier(random_state=0, **options)
-
-
-def ebm() -> Any:
-    from interpret.glassbox import ExplainableBoostingClassifier
-
-    return ExplainableBoostingClassifier(n_jobs=1)
-
-
-def warm() -> float:
-    """Fit once, so that what is compiled or loaded once a process is not counted; return the seconds of that."""
-    X, y = SUITE["Iris Virginica"](Path())
-    return seconds_of(lambda: ours().fit(X, y))
+PARTS = ("ebm", "epoch")
 
 
 # ---- part one: a default fit, size selection included, against EBM
 
 
-def against_ebm(options: argparse.Namespace) -> None:
+def against_ebm(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return the CPU seconds of a default fit; None where a peer was stopped at the limit."""
     print("\ndefault fit on all rows, one core")
-    contenders: dict[str, tuple[Callable[[], Any], int]] = {"baconlogic": (lambda: ours(n_jobs=1), 3), "EBM": (ebm, 1)}
+    contenders: dict[str, Callable[[], Any]] = {"baconlogic": lambda: peers.ours(n_jobs=1), "EBM": peers.ebm}
     if options.skip_peers or options.quick:
         del contenders["EBM"]
+    found = []
     for name in ["Iris Virginica"] if options.quick else ["WDBC", "Banknote"]:
         try:
             X, y = SUITE[name](options.data)
         except Absent as why:
             print(f"  {name} is skipped: {why}")
             continue
-        taken: dict[str, float] = {}
-        for who, (make, times) in contenders.items():
-            try:
-                taken[who] = fit_seconds(make, X, y, times)
-            except ImportError as why:
-                print(f"  {name:9} {who} is skipped: {why}")
+        seconds: dict[str, float | None] = {}
+        for who, make in contenders.items():
+            taken = fit_once(make, X, y, options.limit)
+            if taken.stopped and taken.stopped != "time":
+                print(f"  {name:9} {who} is skipped: {taken.stopped}")
                 continue
-            ratio = f"   {taken[who] / taken['baconlogic']:6.1f} x" if "baconlogic" in taken else ""
-            goal = "   (goal: 20 x or more)" if ratio and who == "EBM" else ""
-            print(f"  {name:9} {who:10} {taken[who]:8.2f} s{ratio}{goal}", flush=True)
+            seconds[who] = taken.seconds
+            least = options.limit if taken.seconds is None else taken.seconds
+            more = "more than " if taken.seconds is None else ""
+            ratio = f"   {more}{least / seconds['baconlogic']:.1f} x" if seconds.get("baconlogic") else ""
+            goal = f"   (goal: {goals.EBM})" if ratio and who == "EBM" else ""
+            print(f"  {name:9} {who:10} {more}{least:8.2f} s{ratio}{goal}", flush=True)
+        found.append({"data": name, "seconds": seconds})
+    return found
 
 
-def fit_seconds(make: Callable[[], Any], X: np.ndarray, y: np.ndarray, times: int) -> float:
-    """Return the shortest of several fits, after a small one that compiles and loads; a single fit goes without."""
-    if times > 1:
-        make().fit(*SUITE["Iris Virginica"](Path()))
-    return min(seconds_of(lambda: make().fit(X, y)) for _ in range(times))
+def fit_once(make: Callable[[], Any], X: np.ndarray, y: np.ndarray, limit: float) -> Taken:
+    """Return what one fit takes; its value is the accuracy on the rows learned from."""
+
+    def prepare() -> tuple[Callable[[], Any], Callable[[], float]]:
+        model = make()
+        return lambda: model.fit(X, y), lambda: float(model.score(X, y))
+
+    return limited(prepare, limit)
 
 
 # ---- part two: one epoch of the paper's search, all 30 features of WDBC, full batch
@@ -144,99 +120,50 @@ def bacon_net_epochs(X: np.ndarray, y: np.ndarray, iterations: int) -> Callable[
 
 
 def epoch_seconds(run: Callable[[int], object], few: int, many: int, repeats: int) -> float:
-    """Return the time of one epoch: two lengths, and the difference divided, so that what happens once drops out."""
+    """Return the CPU time of one epoch: two lengths, the difference divided, so that what happens once drops out."""
     run(few)
-    short = min(seconds_of(lambda: run(few)) for _ in range(repeats))
-    return (min(seconds_of(lambda: run(many)) for _ in range(repeats)) - short) / (many - few)
+    short = min(cpu_seconds(lambda: run(few)) for _ in range(repeats))
+    return (min(cpu_seconds(lambda: run(many)) for _ in range(repeats)) - short) / (many - few)
 
 
-def against_bacon_net(options: argparse.Namespace) -> None:
+def against_bacon_net(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return the CPU seconds of one epoch by the number of Sinkhorn iterations."""
     X, y = truths(options.data)
     contenders = {"baconlogic": (our_epochs, 200, 1200), "bacon-net": (bacon_net_epochs, 10, 60)}
     if options.skip_peers:
         del contenders["bacon-net"]
+    found = []
     for iterations in options.iterations[:1] if options.quick else options.iterations:
         print(f"\none epoch of the paper's search, WDBC, {iterations} Sinkhorn iterations, one core")
-        taken: dict[str, float] = {}
+        seconds: dict[str, float] = {}
         for who, (prepare, few, many) in contenders.items():
             shorter, repeats = (10, 1) if options.quick else (1, 3)
             try:
-                taken[who] = epoch_seconds(prepare(X, y, iterations), few // shorter, many // shorter, repeats)
+                seconds[who] = epoch_seconds(prepare(X, y, iterations), few // shorter, many // shorter, repeats)
             except (ImportError, NotImplementedError) as why:
                 print(f"  {who:10} is skipped: {why}")
                 continue
-            ratio = f"   {taken[who] / taken['baconlogic']:6.1f} x" if "baconlogic" in taken else ""
-            goal = "   (goal: 25 x or more)" if ratio and who == "bacon-net" else ""
-            print(f"  {who:10} {1e3 * taken[who]:8.3f} ms{ratio}{goal}", flush=True)
+            ratio = f"   {seconds[who] / seconds['baconlogic']:6.1f} x" if "baconlogic" in seconds else ""
+            goal = f"   (goal: {goals.EPOCH})" if ratio and who == "bacon-net" else ""
+            print(f"  {who:10} {1e3 * seconds[who]:8.3f} ms{ratio}{goal}", flush=True)
+        found.append({"iterations": iterations, "seconds": seconds})
+    return found
 
 
-# ---- part three: growth in rows, each size in a process of its own, so that peak memory is its own
-
-
-def one_size(rows: int) -> None:
-    """Fit generated houses and print what it took as JSON: the child's half of `growth`."""
-    from baconlogic import datasets
-
-    first = warm()
-    X, y = datasets.houses(case="A", rows=rows)
-    model = ours(n_jobs=JOBS)
-    seconds = seconds_of(lambda: model.fit(X, y))
-    _stop_workers()
-    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes here
-    own, child = (resource.getrusage(who).ru_maxrss * unit for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    score = float(model.score(X, y))
-    memory = (own + JOBS * child) / 2**20  # at most: all workers as large as the largest
-    print(json.dumps({"seconds": seconds, "megabytes": memory, "accuracy": score, "first": first}))
-
-
-def _stop_workers() -> None:
-    """End joblib's worker processes, if any: only those that have ended are counted as children."""
-    from joblib.externals.loky import get_reusable_executor
-
-    get_reusable_executor().shutdown(wait=True)
-
-
-def growth(options: argparse.Namespace) -> None:
-    sizes = [1_000, 10_000] if options.quick else [10_000, 100_000, 1_000_000]
-    print(f"\ngenerated houses, case A, default fit, {JOBS} cores (goals: ratio <= 1; 1,000,000 rows in 60 s and 4 GB)")
-    print(f"  {'rows':>10} {'seconds':>9} {'us a row':>9} {'ratio':>7} {'MB':>7} {'in sample':>10}")
-    each = None
-    for rows in sizes:
-        command = [sys.executable, __file__, "--child", str(rows)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-        if done.returncode:
-            print(f"  {rows:10,} failed: {done.stderr.strip().splitlines()[-1]}")
-            return
-        took = json.loads(done.stdout.splitlines()[-1])
-        mine = took["seconds"] / rows
-        each = each or mine
-        print(
-            f"  {rows:10,} {took['seconds']:9.2f} {1e6 * mine:9.1f} {mine / each:7.2f} {took['megabytes']:7.0f}"
-            f" {took['accuracy']:10.4f}",
-            flush=True,
-        )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    root = Path(__file__).resolve().parents[1]
-    parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data", help="folder of the data files")
+def main(argv: list[str] | None = None) -> None:
+    parser = record.parser(__doc__)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--iterations", type=int, nargs="+", default=[10, 100], help="Sinkhorn iterations an epoch")
+    parser.add_argument("--limit", type=float, default=120.0, help="CPU seconds after which a fit is stopped")
     parser.add_argument("--skip-peers", action="store_true", help="neither EBM nor bacon-net")
-    parser.add_argument("--quick", action="store_true", help="small sizes, few repeats, no EBM")
-    parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        one_size(options.child)
-        return
-    found = ", ".join(
-        f"{p} {version(p)}" for p in ("numpy", "numba", "interpret-core", "bacon-net", "torch") if version(p)
-    )
-    print(f"Python {platform.python_version()}, {found}, {os.cpu_count()} cores, {platform.machine()}")
-    for part, run in zip(PARTS, (against_ebm, against_bacon_net, growth), strict=True):
+    options = record.parse(parser, argv)
+    record.greet()
+    peers.warm()
+    figures: dict[str, Any] = {}
+    for part, run in zip(PARTS, (against_ebm, against_bacon_net), strict=True):
         if part in options.parts:
-            run(options)
+            figures[part] = run(options)
+    record.keep("fit", options, {"limit": options.limit}, figures)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,90 @@
+"""Write RESULTS.md and its pictures from what the benchmarks measured; no figure in it is typed by hand.
+
+To run it:
+
+    python benchmarks/write.py                                   benchmarks/results/*.json -> benchmarks/RESULTS.md
+    python benchmarks/write.py --results FOLDER --page FILE      from and to other places
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+
+import record
+from parts import exports, recovery, speed, stability
+from parts.markdown import Records
+
+PAGE = record.HERE / "RESULTS.md"
+
+INTRO = """# Measured results
+
+`make bench` installs the peers into an environment of their own, runs every benchmark and writes this page from
+what they measured (`benchmarks/results/`); no figure here is typed by hand. Single times vary with the machine and
+what else it does, so compare within one table: each comes from the command, or commands, above it. Times are CPU times
+unless said otherwise, and the shortest of many runs for what takes less than a second. [NOTES.md](NOTES.md) has what
+was tried and did not pay."""
+
+
+def head(records: Records) -> str:
+    """Return where all of this was measured, and with what."""
+    machines = [each["machine"] for each in records.values()]
+    lines = list(
+        dict.fromkeys(f"{m['processor']}, {m['cores']} cores, {m['system']}, Python {m['python']}" for m in machines)
+    )
+    packages: dict[str, list[str]] = {}
+    for each in records.values():
+        for name, version in each["versions"].items():
+            if version not in packages.setdefault(name, []):
+                packages[name].append(version)
+    if not machines:
+        return ""
+    loads = [m["load"] for m in machines]
+    versions = ", ".join(f"{name} {' and '.join(found)}" for name, found in packages.items())
+    busy = f"Load average meanwhile: {min(loads):.1f} to {max(loads):.1f}."
+    return f"Machine: {'; '.join(lines)}. {busy}\n\nVersions: {versions}."
+
+
+def accuracy(folder: Path) -> str:
+    """Return part 1, which `ranks` writes from the scores of the suite."""
+    if not (folder / "suite.csv").exists():
+        return "Not measured. To measure it:\n\n    python benchmarks/suite.py"
+    import ranks
+
+    return str(ranks.section())
+
+
+def page(folder: Path, images: Path, link: str) -> str:
+    """Return the whole page; pictures go into `images`, which the page calls `link`."""
+    records = record.read(folder)
+    drawing = importlib.util.find_spec("matplotlib") is not None
+    if not drawing:
+        print("no pictures: matplotlib is not installed")
+    parts: list[tuple[str, str, str, Callable[[Records, Path], bool]]] = [
+        ("2. Speed", "speed", speed.section(records), speed.draw),
+        ("3. Recovery of Boolean logic", "recovery", recovery.section(records), recovery.draw),
+        ("4. Stability", "stability", stability.section(records), stability.draw),
+        ("5. Exports", "exports", exports.section(records), exports.draw),
+    ]
+    said = [INTRO, head(records), f"## 1. Accuracy on the suite\n\n{accuracy(folder)}"]
+    for title, name, text, draw in parts:
+        drawn = drawing and draw(records, images / f"{name}.png")
+        picture = f"\n\n![{title[3:]}]({link}/{name}.png)" if drawn else ""
+        said.append(f"## {title}{picture}\n\n{text}")
+    return "\n\n".join(each for each in said if each) + "\n"
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--results", type=Path, default=record.RESULTS, help="folder of the figures")
+    parser.add_argument("--page", type=Path, default=PAGE, help="the page to write; pictures go into images beside it")
+    options = parser.parse_args(argv)
+    text = page(options.results, options.page.parent / "images", "images")
+    options.page.write_text(text, encoding="utf-8")
+    print(f"written to {options.page.name}")
+
+
+if __name__ == "__main__":
+    main()
