@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import peers
 from networks import BaconNet, Kan
 
 ALL, FEW, ONE = 4, 2, 1  # how many shufflings of the folds a model gets: less where it takes minutes
@@ -38,15 +39,6 @@ class Contender:
             return None
 
 
-# ---- this library
-
-
-def _baconlogic() -> Any:
-    from baconlogic import BaconClassifier
-
-    return BaconClassifier(max_leaves=10, random_state=0)
-
-
 def _leaves(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
     from baconlogic import Leaf
 
@@ -54,60 +46,18 @@ def _leaves(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
     return len(set(leaves)), len(leaves)
 
 
-# ---- scikit-learn
-
-
-def _logistic(features: int | None = None) -> Any:
-    from sklearn.feature_selection import RFE
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    chosen = [] if features is None else [_AtMost(RFE, LogisticRegression(), features)]
-    return make_pipeline(StandardScaler(), *chosen, LogisticRegression())
-
-
-def _AtMost(selector: Any, model: Any, features: int) -> Any:  # noqa: N802
-    """Return a selector of so many columns that takes all where there are fewer."""
-
-    class AtMost(selector):  # type: ignore[misc]
-        def fit(self, X: Any, y: Any) -> Any:
-            self.n_features_to_select = min(features, X.shape[1])
-            return super().fit(X, y)
-
-    return AtMost(model)
-
-
 def _coefficients(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
     used = int(np.count_nonzero(model[-1].coef_))
     return used, used
-
-
-def _tree(**limits: int) -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(random_state=0, **limits)
 
 
 def _tree_size(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
     return len(set(model.tree_.feature[model.tree_.feature >= 0])), int(model.get_n_leaves())
 
 
-def _forest() -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(random_state=0, n_jobs=1)
-
-
 def _forest_size(model: Any, columns: int) -> tuple[int, int]:
     features = {f for tree in model.estimators_ for f in tree.tree_.feature if f >= 0}
     return len(features), sum(_tree_size(tree, columns)[1] for tree in model.estimators_)
-
-
-def _boosting() -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(random_state=0)
 
 
 def _boosting_size(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
@@ -116,23 +66,8 @@ def _boosting_size(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
     return len(set(nodes["feature_idx"][~leaf])), int(leaf.sum())
 
 
-# ---- interpret, imodels
-
-
-def _ebm() -> Any:
-    from interpret.glassbox import ExplainableBoostingClassifier
-
-    return ExplainableBoostingClassifier(n_jobs=1, max_rounds=500, random_state=0)
-
-
 def _ebm_size(model: Any, columns: int) -> tuple[int, int]:
     return columns, len(model.term_names_)
-
-
-def _figs(**limits: int) -> Any:
-    from imodels import FIGSClassifier
-
-    return FIGSClassifier(random_state=0, **limits)
 
 
 def _figs_size(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
@@ -145,19 +80,10 @@ def _figs_size(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
     return len(features), int(model.complexity_)
 
 
-def _rulefit(**limits: int) -> Any:
-    from imodels import RuleFitClassifier
-
-    return RuleFitClassifier(random_state=0, **limits)
-
-
 def _rulefit_size(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
     table = model._get_rules(exclude_zero_coef=True)
     used = {column for rule in table["rule"] for column in re.findall(r"X_?(\d+)", str(rule))}
     return len(used), len(table)
-
-
-# ---- networks
 
 
 def _kan_size(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
@@ -172,12 +98,14 @@ OURS = "baconlogic"
 CONTENDERS = {
     c.name: c
     for c in (
-        Contender(OURS, "baconlogic", "BaconClassifier(max_leaves=10)", _baconlogic, _leaves, small=True),
+        Contender(
+            OURS, "baconlogic", "BaconClassifier(max_leaves=10)", lambda: peers.ours(max_leaves=10), _leaves, small=True
+        ),
         Contender(
             "logistic, 10 features",
             "scikit-learn",
             "standardised, ten features by recursive elimination",
-            lambda: _logistic(10),
+            lambda: peers.logistic(10),
             _coefficients,
             small=True,
         ),
@@ -185,7 +113,7 @@ CONTENDERS = {
             "tree, 10 leaves",
             "scikit-learn",
             "DecisionTreeClassifier(max_leaf_nodes=10)",
-            lambda: _tree(max_leaf_nodes=10),
+            lambda: peers.tree(None, 10),
             _tree_size,
             small=True,
         ),
@@ -193,7 +121,7 @@ CONTENDERS = {
             "FIGS, 10 rules",
             "imodels",
             "FIGSClassifier(max_rules=10)",
-            lambda: _figs(max_rules=10),
+            lambda: peers.figs(max_rules=10),
             _figs_size,
             small=True,
         ),
@@ -201,29 +129,29 @@ CONTENDERS = {
             "RuleFit, 10 rules",
             "imodels",
             "RuleFitClassifier(max_rules=10)",
-            lambda: _rulefit(max_rules=10),
+            lambda: peers.rulefit(max_rules=10),
             _rulefit_size,
             small=True,
             seeds=FEW,
         ),
-        Contender("logistic", "scikit-learn", "standardised, all features", _logistic, _coefficients),
+        Contender("logistic", "scikit-learn", "standardised, all features", peers.logistic, _coefficients),
         Contender(
             "tree, depth 4",
             "scikit-learn",
             "DecisionTreeClassifier(max_depth=4)",
-            lambda: _tree(max_depth=4),
+            peers.tree,
             _tree_size,
         ),
-        Contender("FIGS", "imodels", "FIGSClassifier(), 12 rules", _figs, _figs_size),
-        Contender("RuleFit", "imodels", "RuleFitClassifier(), 30 rules", _rulefit, _rulefit_size, seeds=FEW),
-        Contender("random forest", "scikit-learn", "RandomForestClassifier(), 100 trees", _forest, _forest_size),
-        Contender("boosting", "scikit-learn", "HistGradientBoostingClassifier()", _boosting, _boosting_size),
+        Contender("FIGS", "imodels", "FIGSClassifier(), 12 rules", peers.figs, _figs_size),
+        Contender("RuleFit", "imodels", "RuleFitClassifier(), 30 rules", peers.rulefit, _rulefit_size, seeds=FEW),
+        Contender("random forest", "scikit-learn", "RandomForestClassifier(), 100 trees", peers.forest, _forest_size),
+        Contender("boosting", "scikit-learn", "HistGradientBoostingClassifier()", peers.boosting, _boosting_size),
         Contender(
             "EBM",
             "interpret-core",
             "ExplainableBoostingClassifier(max_rounds=500): with the default of 50,000 rounds a fit of Wine takes"
             " more than five minutes",
-            _ebm,
+            lambda: peers.ebm(max_rounds=500),
             _ebm_size,
             seeds=FEW,
         ),
@@ -233,7 +161,7 @@ CONTENDERS = {
             "two hidden nodes, cubic splines on three intervals, 20 steps of L-BFGS",
             Kan,
             _kan_size,
-            seeds=FEW,
+            seeds=ONE,
         ),
         Contender(
             "bacon-net",

@@ -16,18 +16,32 @@ def ours(**options: Any) -> Any:
     return BaconClassifier(random_state=0, **options)
 
 
-def logistic() -> Any:
+def logistic(features: int | None = None) -> Any:
+    """Return logistic regression on standardised columns: all, or so many that recursive elimination leaves."""
+    from sklearn.feature_selection import RFE
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(StandardScaler(), LogisticRegression())
+    class AtMost(RFE):
+        def fit(self, X: Any, y: Any) -> Any:
+            self.n_features_to_select = min(features, X.shape[1])
+            return super().fit(X, y)
+
+    chosen = [] if features is None else [AtMost(LogisticRegression())]
+    return make_pipeline(StandardScaler(), *chosen, LogisticRegression())
 
 
-def tree(depth: int | None = 4) -> Any:
+def tree(depth: int | None = 4, leaves: int | None = None) -> Any:
     from sklearn.tree import DecisionTreeClassifier
 
-    return DecisionTreeClassifier(max_depth=depth, random_state=0)
+    return DecisionTreeClassifier(max_depth=depth, max_leaf_nodes=leaves, random_state=0)
+
+
+def forest() -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(random_state=0, n_jobs=1)
 
 
 def boosting() -> Any:
@@ -40,6 +54,18 @@ def ebm(**options: Any) -> Any:
     from interpret.glassbox import ExplainableBoostingClassifier
 
     return ExplainableBoostingClassifier(n_jobs=1, random_state=0, **options)
+
+
+def figs(**limits: int) -> Any:
+    from imodels import FIGSClassifier
+
+    return FIGSClassifier(random_state=0, **limits)
+
+
+def rulefit(**limits: int) -> Any:
+    from imodels import RuleFitClassifier
+
+    return RuleFitClassifier(random_state=0, **limits)
 
 
 def warm(make: Callable[[], Any] = ours) -> None:

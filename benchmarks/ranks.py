@@ -9,11 +9,14 @@ from statistics import fmean
 
 import numpy as np
 from contenders import CONTENDERS, OURS
+from parts import style
+from parts.markdown import table
 from problems import EXTRA, SUITE
 from scipy.stats import rankdata
 from suite import FOLDS, SCORES, Score, read
 
 from baconlogic.experiments.validation import corrected
+from baconlogic.plot import style as colours
 
 HELD_TO = ("EBM", "logistic")  # the two it must not be significantly below
 BAR = 7  # on so many of the nine
@@ -149,8 +152,7 @@ def _told(gap: Difference) -> str:
 
 def markdown(lines: Sequence[Sequence[str]]) -> str:
     """Return a table; its first line is the head."""
-    head, *rows = lines
-    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
+    return table(lines[0], lines[1:])
 
 
 def settings(scores: Scores) -> str:
@@ -175,7 +177,8 @@ def section(path: Path = SCORES, images: str = "images") -> str:
 Stratified 5-fold cross-validation, the same folds for all, settings as told below, none chosen for a single data set;
 the defaults of {OURS} were chosen with these nine among others in view. Scores are means over the folds. A rank is
 that of the mean accuracy over the folds that all ranked models share ({common} a data set over all models), averaged
-over the data sets, 1 for the best; equal scores share their ranks. Rules are what there is to read: leaves of trees,
+over the data sets, 1 for the best; equal scores share their ranks. Models that take minutes have fewer folds (last
+table), and their means are over those. Rules are what there is to read: leaves of trees,
 rules or terms with a weight, coefficients, curves. Fit is CPU time on one core; one row is a call of `predict_proba`.
 
 {markdown(models_table(scores))}
@@ -203,7 +206,7 @@ def other_data(path: Path = SCORES) -> str:
     """Return the table of the data on which no default was chosen."""
     scores = Scores(read(path), EXTRA)
     if not scores.data:
-        return "On other data: not measured; `python benchmarks/suite.py --extra --seeds 1` does it.\n"
+        return ""
     folds = len(scores.shared(scores.data[0], scores.models))
     return f"""On {len(scores.data)} other data sets, on which no default was chosen ({folds} folds each):
 
@@ -215,9 +218,6 @@ def other_data(path: Path = SCORES) -> str:
 
 def draw(folder: Path, path: Path = SCORES) -> None:
     """Draw accuracy against size, and the paired differences with their intervals."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
     scores = Scores(read(path))
     folder.mkdir(parents=True, exist_ok=True)
     _draw_size(scores, folder / "suite_size.png")
@@ -225,42 +225,33 @@ def draw(folder: Path, path: Path = SCORES) -> None:
 
 
 def _draw_size(scores: Scores, path: Path) -> None:
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+    figure, (axes,) = style.figure(1, 8.0, 5.0)
     for name in scores.models:
         x, y = scores.overall(name, "rules"), 100 * scores.overall(name, "accuracy")
-        axes.plot(x, y, "o", color="#c0392b" if name == OURS else "#34495e" if CONTENDERS[name].small else "#95a5a6")
-        axes.annotate(name, (x, y), xytext=(6, 3), textcoords="offset points", fontsize=9)
+        colour = colours.BLUE if name == OURS else colours.BLACK if CONTENDERS[name].small else colours.GREY
+        axes.plot(x, y, "o", color=colour)
+        axes.annotate(name, (x, y), xytext=(6, 3), textcoords="offset points", fontsize=9, color=colour)
     axes.set(xscale="log", xlabel="rules to read (mean over the data sets)", ylabel="held-out accuracy, %")
     axes.margins(x=0.2)
-    axes.set_title("Up and to the left is better; dark: ten rules or features at most", fontsize=10)
-    axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    axes.set_title("Up and to the left is better; black and blue: ten rules or features at most", fontsize=10)
+    style.save(figure, path)
 
 
 def _draw_differences(scores: Scores, path: Path) -> None:
-    import matplotlib.pyplot as plt
-
     peers = [name for name in (*HELD_TO, "boosting", "random forest", "tree, depth 4") if name in scores.models]
-    figure, all_axes = plt.subplots(
-        1, len(peers), figsize=(2.6 * len(peers) + 1.4, 4), sharey=True, layout="constrained", squeeze=False
-    )
-    for axes, peer in zip(all_axes[0], peers, strict=True):
+    figure, panels = style.figure(len(peers), 2.8, 4.0)
+    for axes, peer in zip(panels, peers, strict=True):
         for i, data in enumerate(scores.data):
             gap = scores.difference(data, peer)
-            colour = {"below": "#c0392b", "above": "#27ae60"}.get(gap.verdict, "#34495e")
+            colour = {"below": colours.VERMILLION, "above": colours.GREEN}.get(gap.verdict, colours.BLACK)
             axes.plot([100 * gap.low, 100 * gap.high], [i, i], color=colour)
             axes.plot(100 * gap.mean, i, "o", color=colour, markersize=4)
-        axes.axvline(0.0, color="black", linewidth=0.8)
+        axes.axvline(0.0, color=colours.BLACK, linewidth=0.8)
         axes.set_title(f"against {peer}", fontsize=10)
-        axes.grid(axis="x", alpha=0.3)
-    all_axes[0, 0].set_yticks(range(len(scores.data)), scores.data)
-    all_axes[0, 0].invert_yaxis()
+        axes.set_yticks(range(len(scores.data)), scores.data if axes is panels[0] else [])
+        axes.invert_yaxis()
     figure.supxlabel(f"accuracy of {OURS} minus that of the peer, percentage points, 95% interval", fontsize=10)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    style.save(figure, path)
 
 
 if __name__ == "__main__":

@@ -47,13 +47,15 @@ def head(records: Records) -> str:
     return f"Machine: {'; '.join(lines)}. {busy}\n\nVersions: {versions}."
 
 
-def accuracy(folder: Path) -> str:
+def accuracy(folder: Path, images: Path | None) -> str:
     """Return part 1, which `ranks` writes from the scores of the suite."""
     if not (folder / "suite.csv").exists():
         return "Not measured. To measure it:\n\n    python benchmarks/suite.py"
     import ranks
 
-    return str(ranks.section())
+    if images is not None:
+        ranks.draw(images, folder / "suite.csv")
+    return str(ranks.section(folder / "suite.csv"))
 
 
 def page(folder: Path, images: Path, link: str) -> str:
@@ -68,7 +70,7 @@ def page(folder: Path, images: Path, link: str) -> str:
         ("4. Stability", "stability", stability.section(records), stability.draw),
         ("5. Exports", "exports", exports.section(records), exports.draw),
     ]
-    said = [INTRO, head(records), f"## 1. Accuracy on the suite\n\n{accuracy(folder)}"]
+    said = [INTRO, head(records), f"## 1. Accuracy on the suite\n\n{accuracy(folder, images if drawing else None)}"]
     for title, name, text, draw in parts:
         drawn = drawing and draw(records, images / f"{name}.png")
         picture = f"\n\n![{title[3:]}]({link}/{name}.png)" if drawn else ""
