@@ -42,7 +42,12 @@ setup: pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[demo,cli,plot,report,test,lint,docs]'
 	@touch $(VENV)/.installed $(VENV)/.test $(VENV)/.lint $(VENV)/.docs
 
-demo: $(VENV)/.installed
+# the kernel is compiled once and kept beside the code, so that the demo starts at once
+$(VENV)/.compiled: $(VENV)/.installed
+	$(BIN)/python -m baconlogic.experiments.warming
+	@touch $@
+
+demo: $(VENV)/.compiled
 	@$(BIN)/python -m baconlogic reproduce breast-cancer --output build/demo
 
 test: $(VENV)/.test

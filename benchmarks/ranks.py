@@ -125,6 +125,19 @@ def models_table(scores: Scores) -> list[list[str]]:
     return lines
 
 
+def short_table(scores: Scores) -> list[list[str]]:
+    """Return the table of the README: a line a model, the best rank first."""
+    ranks = scores.ranks(scores.models)
+    lines = [["", "held-out accuracy", "mean rank", "log-loss", "rules to read", "a fit, s"]]
+    for name in sorted(scores.models, key=ranks.__getitem__):
+        accuracy, loss, rules, fit = (
+            scores.overall(name, what) for what in ("accuracy", "log_loss", "rules", "fit_seconds")
+        )
+        told = [f"{100 * accuracy:.1f}%", f"{ranks[name]:.1f}", f"{loss:.3f}", f"{rules:,.0f}", f"{fit:.2g}"]
+        lines.append([f"**{cell}**" for cell in (name, *told)] if name == OURS else [name, *told])
+    return lines
+
+
 def accuracy_table(scores: Scores) -> list[list[str]]:
     """Return a line a model and a column a data set; the best of a column, and what equals it, is bold."""
     lines = [["model", *scores.data]]

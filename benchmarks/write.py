@@ -18,6 +18,8 @@ from parts import exports, recovery, speed, stability
 from parts.markdown import Records
 
 PAGE = record.HERE / "RESULTS.md"
+README = record.HERE.parent / "README.md"
+OPENING, CLOSING = "<!-- written by benchmarks/write.py -->", "<!-- until here -->"
 
 INTRO = """# Measured results
 
@@ -78,6 +80,17 @@ def page(folder: Path, images: Path, link: str) -> str:
     return "\n\n".join(each for each in said if each) + "\n"
 
 
+def put_in_readme(folder: Path, readme: Path) -> None:
+    """Replace the table of the suite in the README."""
+    import ranks
+
+    text = readme.read_text(encoding="utf-8")
+    before, rest = text.split(OPENING)
+    _, after = rest.split(CLOSING)
+    table = ranks.markdown(ranks.short_table(ranks.Scores(ranks.read(folder / "suite.csv"))))
+    readme.write_text(f"{before}{OPENING}\n{table}\n{CLOSING}{after}", encoding="utf-8")
+
+
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, default=record.RESULTS, help="folder of the figures")
@@ -85,6 +98,8 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     text = page(options.results, options.page.parent / "images", "images")
     options.page.write_text(text, encoding="utf-8")
+    if options.page == PAGE and (options.results / "suite.csv").exists():
+        put_in_readme(options.results, README)
     print(f"written to {options.page.name}")
 
 

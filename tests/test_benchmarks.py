@@ -4,12 +4,15 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
 import goals
+import ranks
 import record
+import suite
 import write
 from parts import markdown
 from parts import stability as stability_part
@@ -156,3 +159,65 @@ def test_durations_come_in_the_unit_that_suits_them(seconds, said):
 def test_a_goal_of_less_is_met_from_below():
     assert goals.Goal(150, "ns").verdict(150.0) == "goal 150 ns or less: met"
     assert goals.Goal(4, "x", more=True).verdict(3.9) == "goal 4 x or more: missed"
+
+
+# The suite
+
+
+def score(data, model, fold, accuracy, rules=5):
+    rest = {"auc": 0.9, "log_loss": 0.1, "calibration": 0.02, "features": 3, "rules": rules, "fit_seconds": 0.5}
+    return suite.Score(data, model, 0, fold, accuracy, **rest, row_microseconds=100.0, table_microseconds=1.0)
+
+
+def scores_of(**accuracies):
+    """Scores on two data sets, five folds each; the accuracies of a model are its means on them."""
+    wobble = (-0.02, -0.01, 0.0, 0.01, 0.02)
+    return [
+        score(data, model, fold, mean + wobble[fold] / (1 + i))
+        for model, means in accuracies.items()
+        for i, (data, mean) in enumerate(zip(("WDBC", "Pima"), means, strict=True))
+        for fold in range(5)
+    ]
+
+
+def test_scores_are_read_as_they_were_kept_and_the_last_counts(tmp_path):
+    kept = scores_of(baconlogic=(0.95, 0.75))
+    for each in [score("WDBC", "baconlogic", 0, 0.1), *kept]:
+        suite.keep(each, tmp_path / "suite.csv")
+    found = suite.read(tmp_path / "suite.csv")
+    assert [each.key for each in found] == [each.key for each in kept]
+    assert [each.accuracy for each in found] == pytest.approx([each.accuracy for each in kept])
+
+
+def test_equal_scores_share_their_rank_and_less_is_better_for_a_loss():
+    scores = ranks.Scores(scores_of(baconlogic=(0.9, 0.8), logistic=(0.9, 0.7), EBM=(0.8, 0.9)))
+    assert scores.ranks(scores.models) == {"baconlogic": 1.75, "logistic": 2.25, "EBM": 2.0}
+    assert set(scores.ranks(scores.models, "log_loss").values()) == {2.0}
+
+
+def test_a_constant_difference_has_no_width_and_a_clear_one_is_told():
+    scores = ranks.Scores(scores_of(baconlogic=(0.9, 0.8), logistic=(0.95, 0.8), EBM=(0.8, 0.7)))
+    gap = scores.difference("WDBC", "logistic")
+    assert (gap.mean, gap.low, gap.high) == pytest.approx((-0.05, -0.05, -0.05))
+    assert gap.verdict == "below"
+    assert scores.difference("Pima", "logistic").verdict == "not told apart"
+    said = ranks.sentences(scores)
+    assert "not significantly below EBM on **2 of 2**" in said[1]
+    assert "not significantly below logistic on **1 of 2** data sets (below on WDBC)" in said[2]
+    assert "missed" in said[2]
+
+
+def test_only_models_with_every_data_set_are_ranked():
+    partial = [each for each in scores_of(EBM=(0.9, 0.9)) if each.data == "WDBC"]
+    assert ranks.Scores([*scores_of(baconlogic=(0.9, 0.8)), *partial]).models == ["baconlogic"]
+
+
+def test_a_calibrated_probability_has_no_calibration_error():
+    y, p = np.array([0, 1, 1, 1]), np.full(4, 0.75)
+    assert suite.calibration_error(y, p) == pytest.approx(0.0)
+    assert suite.calibration_error(y, np.full(4, 0.25)) == pytest.approx(0.5)
+
+
+def test_the_readme_has_the_table_that_was_measured():
+    measured = ranks.markdown(ranks.short_table(ranks.Scores(suite.read())))
+    assert f"{write.OPENING}\n{measured}\n{write.CLOSING}" in write.README.read_text(encoding="utf-8")

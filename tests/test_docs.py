@@ -92,7 +92,11 @@ def agrees(said, printed):
     return same("".join(said.splitlines(keepends=True)[: len(lines)]), "".join(lines))
 
 
-@pytest.mark.parametrize("page", names(page for page in [ROOT / "README.md", *PAGES] if list(commands(page))))
+WITH_COMMANDS = names(page for page in [ROOT / "README.md", *PAGES] if list(commands(page)))
+LONG = {"reproduce.md"}  # all experiments, in full; test_cli_installed runs one in short
+
+
+@pytest.mark.parametrize("page", [pytest.param(p, marks=[pytest.mark.slow] * (p in LONG)) for p in WITH_COMMANDS])
 def test_the_commands_of_the_page_run(page, tmp_path):
     path = ROOT / page if page == "README.md" else DOCS / page
     if page == "README.md":

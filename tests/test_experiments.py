@@ -53,12 +53,12 @@ def test_the_table_fits_a_terminal_and_loses_no_word():
     )
     shown = table([line, Line("another", 454.5, 1.5, "half-true point", digits=1, less_is_better=True, unit="sq ft")])
     assert max(map(len, shown.splitlines())) <= 120
-    assert {*line.what.split(), "99.999%", "94.31%", "12.6", "(29", "beats"} <= set(shown.split())
+    assert {*line.what.split(), "99.99%", "94.31%", "12.6", "(29", "beats"} <= set(shown.split())
     assert shown.count("so ") + shown.count("so\n") >= 59
 
 
 def test_what_is_not_quite_all_is_not_rounded_to_it():
-    assert share(0.99999, 2) == "99.999%"
+    assert share(0.99999, 2) == "99.99%"
     assert str(Interval(0.971, 0.96, 0.982, 50)) == "97.1% (95% CI 96.0 to 98.2%, 50 fits)"
     assert [duration(each) for each in (0.001, 0.35, 12.04, 754.0, math.nan)] == [
         "<0.01 s", "0.35 s", "12.0 s", "12.6 min", "-",

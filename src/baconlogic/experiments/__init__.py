@@ -6,6 +6,7 @@
     breast_cancer    section 4: when a tumour is malignant
     result           what they give: lines beside the paper's, and sections in words
     validation       rows held out
+    warming          the kernel, compiled ahead
     pictures         drawings that only experiments need
 
     from baconlogic.experiments import EXPERIMENTS

@@ -107,7 +107,7 @@ def share(value: float, decimals: int = 1) -> str:
     """Write a share in percent; what is not quite 100% is not rounded to it."""
     shown = f"{100.0 * value:.{decimals}f}"
     if value < 1.0 and float(shown) >= 100.0:
-        shown = f"{math.floor(1000.0 * 100.0 * value) / 1000.0:.3f}"
+        shown = f"{math.floor(10.0**decimals * 100.0 * value) / 10.0**decimals:.{decimals}f}"
     return f"{shown}%"
 
 
