@@ -101,7 +101,11 @@ sphinx_gallery_conf = {
 warnings.filterwarnings("ignore", message=".*non-interactive, and thus cannot be shown")
 
 # Pages that stand outside this folder and are included by one in it.
-INCLUDED = {"../benchmarks/RESULTS.md": "benchmarks.md", "../CONTRIBUTING.md": "contributing.md"}
+INCLUDED = {
+    "../benchmarks/RESULTS.md": "benchmarks.md",
+    "../benchmarks/NOTES.md": "benchmark_notes.md",
+    "../CONTRIBUTING.md": "contributing.md",
+}
 RELATIVE = re.compile(r"(?<!!)\[([^\]\n]+)\]\((?!https?:|mailto:|/)([^)#\s]+)(#[^)\s]*)?\)")
 FIELD = re.compile(r"    (\w+): [^#]*(?:#\s*(?!type:|noqa)(.*))?$")
 OUTSIDE = re.compile(r"(?<!!)\[([^\]\n]+)\]\((\.\./[^)#\s]*)(#[^)\s]*)?\)")
