@@ -136,3 +136,12 @@ def test_of_a_tree_learned_as_the_paper_does_most_leaves_cost_nothing():
     assert found.smallest(0.005, "bottom").leaves <= 10
     assert found.smallest(0.005, "best").leaves <= 10
     assert found.steps("bottom")[-1].accuracy < 0.8
+
+
+def test_where_one_answer_is_rare_the_base_rate_is_named():
+    tree = Tree.parse("A(a[0 at 0, 1 at 1], b[0 at 0, 1 at 1])")
+    rare = {"a": [0.0, 0.0, 0.0, 0.6, 0.0], "b": [0.0, 0.0, 0.0, 0.6, 0.0]}
+    never = pruning_curve(tree, rare, [1, 0, 0, 0, 0], label=1, threshold=0.9)
+    assert never.base == 0.8
+    assert "But so does always giving the more frequent answer (80%)" in str(never)
+    assert "more frequent" not in str(pruning_curve(tree, rare, [0, 0, 0, 1, 0], label=1, threshold=0.5))

@@ -40,6 +40,7 @@ class PruningCurve(Listing):
     """Both orders, each from the whole tree down to one leaf."""
 
     rows: tuple[PruningStep, ...]
+    base: float = 0.0  # the accuracy of always giving the more frequent answer
 
     def steps(self, order: str = "best") -> tuple[PruningStep, ...]:
         """Return the steps of one order, "bottom" or "best", from the whole tree down."""
@@ -76,7 +77,11 @@ class PruningCurve(Listing):
             return "Without any one of the leaves it does worse."
         kept = listed([one_line(name) for name in least.kept], "and")
         do = "does" if least.leaves == 1 else "do"
-        return f"{least.leaves} of {of} leaves {do} as well as all of them, {percent(least.accuracy)} right: {kept}."
+        said = f"{least.leaves} of {of} leaves {do} as well as all of them, {percent(least.accuracy)} right: {kept}."
+        if least.accuracy > self.base + ROUNDING:
+            return said
+        base = percent(self.base)
+        return f"{said} But so does always giving the more frequent answer ({base}): accuracy tells little here."
 
 
 def pruning_curve(
@@ -111,7 +116,8 @@ def pruning_curve(
             leaves = sum(isinstance(node, Leaf) for _, node in tree.walk())
             right, changed = float(np.mean(decided == known)), float(np.mean(decided != whole))
             steps.append(PruningStep(order, leaves, removed, right, changed, tree.features))
-    return PruningCurve(tuple(steps))
+    share = float(np.mean(known))
+    return PruningCurve(tuple(steps), max(share, 1.0 - share))
 
 
 def _exact(share: float) -> str:
