@@ -1,7 +1,10 @@
 """The paper's experiments: what they find, how rows are held out, and what a line says of itself."""
 
+import contextlib
 import json
 import math
+import signal
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -290,11 +293,40 @@ def test_what_cannot_work_is_refused_before_the_work(tmp_path, stubs):
     assert "goes with the experiments houses and all" in refused("iris", "--houses", "file", code=2)
     assert "no such file" in refused("all", "--houses", "none.csv")
     assert "this is a file" in refused("iris", "-o", "file")
+    assert "a part of this path is a file" in refused("iris", "-o", "file/below")
     assert "must not be 0" in refused("iris", "--jobs", 0, code=2)
+    assert "lacks the column" in refused("all", "--houses", "file")
+    (tmp_path / "empty.csv").write_text(f"{','.join(datasets.HOUSE_FEATURES)}\n,,,,,\n", encoding="utf-8")
+    assert "no row knows" in refused("houses", "--houses", "empty.csv")
     assert not any(stubs.values())
 
 
+@pytest.mark.parametrize(("package", "extra"), [("matplotlib", "plot"), ("jinja2", "report")])
+def test_a_package_that_the_end_needs_is_missed_at_the_start(tmp_path, stubs, monkeypatch, package, extra):
+    monkeypatch.setitem(sys.modules, package, None)
+    assert f"baconlogic[{extra}]" in refusal("reproduce", "breast-cancer", "-o", "new", folder=tmp_path)
+    assert not any(stubs.values())
+    assert not (tmp_path / "new").exists()
+
+
+def test_ctrl_c_ends_an_experiment_whose_fits_would_go_on(tmp_path, stubs, monkeypatch):
+    went_on = []
+
+    def run_it(**_):
+        with contextlib.suppress(KeyboardInterrupt):  # as a fit does, which keeps its best tree so far
+            signal.raise_signal(signal.SIGINT)
+        went_on.append(True)
+
+    monkeypatch.setitem(reproducing.EXPERIMENTS, "iris", run_it)
+    before = signal.getsignal(signal.SIGINT)
+    code, said, beside = run("reproduce", "iris", folder=tmp_path)
+    assert (code, said, beside) == (130, "", "baconlogic: interrupted\n")
+    assert not went_on
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 def test_the_houses_file_reaches_the_experiment(tmp_path, stubs):
-    (tmp_path / "real.csv").write_text("x", encoding="utf-8")
+    known = ",".join(datasets.HOUSE_FEATURES)
+    (tmp_path / "real.csv").write_text(f"{known}\n1,2,3,4,5,6\n", encoding="utf-8")
     assert "houses line" in answer("reproduce", "houses", "--houses", "real.csv", folder=tmp_path)
     assert stubs["houses"]["path"] == Path("real.csv")
