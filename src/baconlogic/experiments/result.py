@@ -98,9 +98,12 @@ class Experiment(Result):
     def __str__(self) -> str:
         shown = [f"{self.title}\n{'=' * len(self.title)}", *map(str, self.parts)]
         shown.append(str(Part("Beside the paper", f"{table(self.lines)}\n\n{tally(self.lines)}.")))
-        if self.pictures:
-            shown.append(str(Part("Pictures", "\n".join(self.pictures))))
-        return "\n\n".join([*shown, f"{self.name} took {duration(self.seconds)}."])
+        return "\n\n".join([*shown, self.ending()])
+
+    def ending(self) -> str:
+        """Say which files were written and how long it took."""
+        took = f"{self.name} took {duration(self.seconds)}."
+        return f"{Part('Pictures', chr(10).join(self.pictures))}\n\n{took}" if self.pictures else took
 
 
 def share(value: float, decimals: int = 1) -> str:
