@@ -46,6 +46,7 @@ REALTOR = Path(__file__).parents[2] / "shared" / "data" / "realtor-13k.csv"
         (0.98064, 0.9807, False, "misses the paper"),
         (0.1, 0.2, True, "beats the paper"),
         (0.3, 0.2, True, "misses the paper"),
+        (0.99996, 1.0, False, "misses the paper"),
         (1.0, None, False, "the paper has no figure"),
     ],
 )

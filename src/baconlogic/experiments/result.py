@@ -57,7 +57,10 @@ class Line(Result):
         """Whether ours, rounded as the paper rounds, beats, meets or misses the paper's figure."""
         if self.paper is None:
             return NO_FIGURE
-        gain = round(self.ours, self.digits) - round(self.paper, self.digits)
+        ours = round(self.ours, self.digits)
+        if self.unit == SHARE and self.ours < 1.0 <= ours:  # it is not written as 100% either
+            ours -= 10.0**-self.digits
+        gain = ours - round(self.paper, self.digits)
         if abs(gain) < 0.5 * 10.0**-self.digits:
             return MEETS
         return BEATS if (gain > 0.0) != self.less_is_better else MISSES
