@@ -1,8 +1,11 @@
 """The binary problems the benchmarks run on: each name gives a matrix of numbers and labels 0 and 1, without network.
 
-`SUITE` is the set the library is held to; four of its files lie in the data folder, the rest comes with
-scikit-learn. `EXTRA` is public data on which no default was chosen: R's data sets out of the package pydataset
-(read from its archive, because importing it writes into the home folder), scikit-learn's own, and generated ones.
+`SUITE` is the set the library is held to; four of its files must lie in the data folder (`--data`): those of the UCI
+repository, or copies of them, for Pima, Banknote and Ionosphere, and of Kaggle's "USA Real Estate Dataset" for Houses.
+A problem whose file is absent is skipped, and said so. The rest comes with scikit-learn.
+
+`EXTRA` is public data on which no default was chosen: R's data sets out of the package pydataset (read from its
+archive, because importing it writes into the home folder), scikit-learn's own, and generated ones.
 Rows with missing values are left out, since not every peer takes them.
 """
 

@@ -68,8 +68,13 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "load": os.getloadavg()[2],  # of the last 15 minutes: what else was running
+        "load": _load(),
     }
+
+
+def _load() -> float | None:
+    """Return the load of the last 15 minutes, what else was running; None where the system does not say."""
+    return os.getloadavg()[2] if hasattr(os, "getloadavg") else None
 
 
 def _processor() -> str:

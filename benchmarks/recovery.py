@@ -5,7 +5,7 @@ one without a further layer. Every case is a process of its own, stopped after -
 recovered none of one size is not tried on larger ones. With noise, one label in twenty is wrong and each row of the
 table is repeated, so that there are about 10,000 rows. To run it:
 
-    python benchmarks/recovery.py            all but bacon-net, whose settings here are not yet fair to it
+    python benchmarks/recovery.py            all; bacon-net is measured when it is installed
     python benchmarks/recovery.py --add --models tree    this one again; the others stay as they were measured
     python benchmarks/recovery.py --quick    two small sizes, this library and the decision tree
 """

@@ -22,13 +22,13 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # every contender gets one core
 
 import numpy as np
-from contenders import CONTENDERS, OURS, Contender
+from contenders import ALL, CONTENDERS, OURS, Contender
 from problems import EXTRA, SUITE, Absent
+from record import DATA, RESULTS
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-HERE = Path(__file__).resolve().parent
-SCORES = HERE / "results" / "suite.csv"
+SCORES = RESULTS / "suite.csv"
 FOLDS = 5
 ONE_ROW = 30  # predictions of a single row, of which the median is taken
 
@@ -113,14 +113,15 @@ def run_fold(who: Contender, key: tuple[str, str, int, int], X: np.ndarray, y: n
 
 def run(options: argparse.Namespace, models: list[Contender]) -> Iterator[Score]:
     """Measure what is not known yet, data set by data set."""
-    known = {score.key for score in read(options.out) if score.model not in options.again}
+    kept = [] if options.quick else read(options.out)  # a quick run measures, whatever is known
+    known = {score.key for score in kept if score.model not in options.again}
     for data, reader in chosen(options).items():
         try:
             X, y = reader(options.data)
         except Absent as why:
             print(f"{data} is skipped: {why}")
             continue
-        for seed in range(options.seeds or 4):
+        for seed in range(options.seeds or ALL):
             folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y))
             for who in models:
                 if seed >= who.seeds:
@@ -139,9 +140,7 @@ def chosen(options: argparse.Namespace) -> dict:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--data", type=Path, default=HERE.parents[1] / "shared" / "data", help="folder of the data files"
-    )
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the data files")
     parser.add_argument("--out", type=Path, default=SCORES, metavar="FILE", help="where scores are kept")
     parser.add_argument("--seeds", type=int, help="so many shufflings of the folds; at most those of each model")
     parser.add_argument("--only", nargs="+", metavar="DATA", choices=[*SUITE, *EXTRA], help="these data sets")

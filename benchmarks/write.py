@@ -43,10 +43,10 @@ def head(records: Records) -> str:
                 packages[name].append(version)
     if not machines:
         return ""
-    loads = [m["load"] for m in machines]
+    loads = [m["load"] for m in machines if m["load"] is not None]
     versions = ", ".join(f"{name} {' and '.join(found)}" for name, found in packages.items())
-    busy = f"Load average meanwhile: {min(loads):.1f} to {max(loads):.1f}."
-    return f"Machine: {'; '.join(lines)}. {busy}\n\nVersions: {versions}."
+    busy = f" Load average meanwhile: {min(loads):.1f} to {max(loads):.1f}." if loads else ""
+    return f"Machine: {'; '.join(lines)}.{busy}\n\nVersions: {versions}."
 
 
 def accuracy(folder: Path, images: Path | None) -> str:

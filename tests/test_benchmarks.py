@@ -141,6 +141,7 @@ def test_the_page_names_machine_and_versions(tmp_path):
     page = written(tmp_path)
     assert "Machine: Some CPU, 2 cores, Linux x86_64, Python 3.11.7. Load average meanwhile: 0.5 to 0.5." in page
     assert "Versions: numpy 2.0.0." in page
+    assert "Load average" not in write.head({"predict": {"machine": {**MACHINE, "load": None}, "versions": {}}})
 
 
 def test_a_command_names_no_place_of_one_machine():
@@ -189,6 +190,14 @@ def test_scores_are_read_as_they_were_kept_and_the_last_counts(tmp_path):
     assert [each.accuracy for each in found] == pytest.approx([each.accuracy for each in kept])
 
 
+def test_a_quick_run_measures_what_is_known_already(tmp_path, monkeypatch):
+    suite.keep(score("Iris Virginica", "baconlogic", 0, 0.9), tmp_path / "suite.csv")
+    monkeypatch.setattr(suite, "run_fold", lambda who, key, *_: key[3])  # the fold that is measured
+    for words, folds in ((["--quick"], [0]), (["--only", "Iris Virginica", "--seeds", "1"], [1, 2, 3, 4])):
+        monkeypatch.setattr(sys, "argv", ["suite.py", "--out", str(tmp_path / "suite.csv"), *words])
+        assert list(suite.run(suite.parse(), [suite.CONTENDERS["baconlogic"]])) == folds
+
+
 def test_equal_scores_share_their_rank_and_less_is_better_for_a_loss():
     scores = ranks.Scores(scores_of(baconlogic=(0.9, 0.8), logistic=(0.9, 0.7), EBM=(0.8, 0.9)))
     assert scores.ranks(scores.models) == {"baconlogic": 1.75, "logistic": 2.25, "EBM": 2.0}
@@ -210,6 +219,21 @@ def test_a_constant_difference_has_no_width_and_a_clear_one_is_told():
 def test_only_models_with_every_data_set_are_ranked():
     partial = [each for each in scores_of(EBM=(0.9, 0.9)) if each.data == "WDBC"]
     assert ranks.Scores([*scores_of(baconlogic=(0.9, 0.8)), *partial]).models == ["baconlogic"]
+
+
+def test_a_run_that_was_stopped_is_not_ranked_by_the_folds_it_has():
+    stopped = [each for each in scores_of(EBM=(0.9, 0.9)) if (each.data, each.fold) != ("Pima", 4)]
+    scores = ranks.Scores([*scores_of(baconlogic=(0.9, 0.8), logistic=(0.9, 0.8)), *stopped])
+    assert scores.models == ["baconlogic", "logistic"]
+    assert "EBM was not measured" in ranks.sentences(scores)[1]
+    begun = ranks.Scores([*scores_of(baconlogic=(0.9, 0.8)), score("Wine class 1", "baconlogic", 0, 0.9)])
+    assert begun.data == ["WDBC", "Pima"]
+
+
+def test_who_shares_the_best_rank_is_first():
+    small = {"baconlogic": (0.9, 0.8), "tree, 10 leaves": (0.8, 0.9), "logistic, 10 features": (0.1, 0.1)}
+    for order in (small, dict(reversed(small.items()))):
+        assert "**first**" in ranks.sentences(ranks.Scores(scores_of(**order)))[0]
 
 
 def test_a_calibrated_probability_has_no_calibration_error():

@@ -65,6 +65,8 @@ def test_a_brief_chain_folds_only_the_layers_that_cost_little():
     assert len(whole) == 6
     assert [line.split()[0] for line in brief] == ["layer", "1-3", "4", "5"]
     assert "97.60% to 98.20%" in brief[1]
+    layers = [replace(layer, accuracy=right) for layer, right in zip(layers, (1.0, 0.996, 0.9, 0.9, 0.9), strict=True)]
+    assert "99.60% to 100.00%" in breast_words.chain_table(layers, brief=True)
 
 
 def test_simplifying_keeps_every_truth_and_grouping_keeps_every_feature(chain, rows):

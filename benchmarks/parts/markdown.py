@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from baconlogic import wording
+
 Record = dict[str, Any]
 Records = dict[str, Record]
 
@@ -36,7 +38,7 @@ def ratio(value: float, than: float) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """Return names as one phrase."""
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+    return wording.listed(list(names), "and")
 
 
 def ran(record: Record) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 
 from baconlogic.cli import options, printing
 from baconlogic.cli.errors import MisusedError, RefusedError
+from baconlogic.cli.stopping import ending_at_once
 from baconlogic.experiments import EXPERIMENTS, QUICK
 
 ALL = "all"
@@ -22,7 +24,7 @@ Which = StrEnum(
 
 def reproduce(
     which: Annotated[Which, typer.Argument(help="The experiment, or all of them.", show_default=False)],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="A folder for pictures.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A folder for pictures and the report.")] = None,
     houses: Annotated[
         Path | None, typer.Option("--houses", help='The Kaggle file "USA Real Estate Dataset", for houses.')
     ] = None,
@@ -39,7 +41,8 @@ def reproduce(
         asked: dict[str, Any] = dict(QUICK.get(name, {})) if quick else {}
         if name == "houses":
             asked["path"] = houses
-        result = EXPERIMENTS[name](seed=seed, n_jobs=jobs, folder=output, progress=partial(_tell, name), **asked)
+        with ending_at_once():
+            result = EXPERIMENTS[name](seed=seed, n_jobs=jobs, folder=output, progress=partial(_tell, name), **asked)
         done.append(result)
         if not as_json:
             printing.answer(f"{result}\n" if which == ALL else str(result))
@@ -56,12 +59,34 @@ def _check(names: list[str], output: Path | None, houses: Path | None, jobs: int
         raise MisusedError("--jobs must not be 0; use 1, or -1 for one a core")
     if houses is not None and "houses" not in names:
         raise MisusedError("--houses goes with the experiments houses and all")
-    if houses is not None and not houses.is_file():
-        raise RefusedError(f"{houses}: there is no such file; check the path")
+    if houses is not None:
+        _check_houses(houses)
     if output is not None:
-        from baconlogic.plot.style import matplotlib
+        _check_output(output, report="breast-cancer" in names)
 
-        matplotlib()
+
+def _check_houses(path: Path) -> None:
+    """Refuse a file that is not the one of the paper; a wrong one would be met minutes later."""
+    from baconlogic import datasets
+
+    if not path.is_file():
+        raise RefusedError(f"{path}: there is no such file; check the path")
+    if not len(datasets.read_houses(path).X):
+        raise RefusedError(f"{path}: no row knows {', '.join(datasets.HOUSE_FEATURES)}")
+
+
+def _check_output(folder: Path, *, report: bool) -> None:
+    """Make the folder, and refuse where what is written into it could not be made."""
+    from baconlogic.plot.style import matplotlib
+
+    matplotlib()
+    if report:
+        from baconlogic.report.writing import jinja
+
+        jinja()
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise RefusedError(f"{folder}: permission denied; write to a folder of your own")
 
 
 def _tell(name: str, step: str) -> None:

@@ -16,6 +16,7 @@ from baconlogic.experiments.boolean_sweep import (
     EXACT,
     LEARNED,
     MIXED,
+    SHORT,
     Cell,
     Task,
     classifier,
@@ -25,7 +26,7 @@ from baconlogic.experiments.boolean_sweep import (
     sweep,
     tasks,
 )
-from baconlogic.experiments.boolean_telling import LongChain, Recovery, parts
+from baconlogic.experiments.boolean_telling import LongChain, Recovery, parts, sizes
 from baconlogic.experiments.result import Experiment, Line
 
 FLIPPED = 0.05  # share of labels, in the test with noise
@@ -81,7 +82,7 @@ def _recover(search: str, seed: int, splits: int, limit: float, n_jobs: int | No
     table, repeated = datasets.boolean(expression), datasets.boolean(expression, repeats=100)
     found = validation.in_sample(lambda: classifier(search, seed, LONGEST), validation.frame(repeated), repeated.y)
     formula, truth = read(found.model.tree_, table)
-    short = min(limit, 3.0)  # with flipped labels no attempt is right on every row: time must end it
+    short = min(limit, SHORT)
     clean, noisy = (judged(search, expression, noise, splits, short, n_jobs) for noise in (0.0, FLIPPED))
     return Recovery(
         search, found.model.tree_, found.model.threshold_, formula, found.accuracy, bool((truth == table.y).all()),
@@ -111,16 +112,20 @@ def _lines(recoveries: list[Recovery], cells: tuple[Cell, ...]) -> tuple[Line, .
         for each in recoveries
     ]
     for search in (EXACT, CHAIN):
-        for what, low, high in (("3 to 8", 3, 8), ("9 to 12", 9, 12)):
+        for low, high in ((3, 8), (9, 12)):  # the paper's, and longer ones
             some = [c for c in cells if c.search == search and c.operators == MIXED and low <= c.variables <= high]
             tried = sum(cell.tried for cell in some)
             if tried:
-                last = max(cell.variables for cell in some)
-                text = f"{what} variables" if last == high else f"{low} to {last} variables"
                 found = sum(cell.recovered for cell in some)
                 slowest = max(cell.slowest for cell in some)
                 lines.append(
-                    Line(f"{text}, {search}", None, found / tried, f"{found} of {tried} found", seconds=slowest)
+                    Line(
+                        f"{sizes(some)} variables, {search}",
+                        None,
+                        found / tried,
+                        f"{found} of {tried} found",
+                        seconds=slowest,
+                    )
                 )
     return tuple(lines)
 

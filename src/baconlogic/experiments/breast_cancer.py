@@ -16,7 +16,7 @@ from baconlogic.experiments import breast_fits as fits
 from baconlogic.experiments import breast_pictures
 from baconlogic.experiments import breast_words as words
 from baconlogic.experiments.breast_steps import Layer, Step, layers, steps
-from baconlogic.experiments.result import Experiment, Interval, Line, Part, duration, paragraph, table, tally
+from baconlogic.experiments.result import Experiment, Interval, Line, Part, duration, paragraph
 from baconlogic.experiments.validation import frame, interval, splits, take
 from baconlogic.wording import number
 
@@ -49,16 +49,15 @@ class BreastCancer(Experiment):
     prompt_words: int
     files: tuple[str, ...] = ()  # the report first, the prompt, the tables
 
-    def __str__(self) -> str:
-        shown = [f"{self.title}\n{'=' * len(self.title)}", *map(str, self.parts)]
-        shown.append(str(Part("Beside the paper", f"{table(self.lines)}\n\n{tally(self.lines)}.")))
+    def ending(self) -> str:
+        """Say which files were written and how long it took; the report comes last."""
         ended = f"{self.name} took {duration(self.seconds)}."
         if not self.files:
-            return "\n\n".join([*shown, f"{ended} With a folder it also writes a report, a prompt and pictures."])
+            return f"{ended} With a folder it also writes a report, a prompt and pictures."
         page, *others = map(Path, self.files)
         names = ", ".join(path.name for path in (*others, *map(Path, self.pictures)))
         also = f"{ended} In {page.parent}: {names}. The prompt, {self.prompt_words} words, is for a language model."
-        return "\n\n".join([*shown, f"{paragraph(also)}\nThe report, to be opened in a browser: {page}"])
+        return f"{paragraph(also)}\nThe report, to be opened in a browser: {page}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain data; the decision in the form of its file."""
@@ -213,10 +212,12 @@ def _lines(
         least = found.chains[penalty].curve.smallest().leaves
         how = f"in sample, penalty {number(penalty)}"
         lines.append(Line("tumours, features enough", 7, least, how, digits=0, less_is_better=True, unit=""))
+    note = "here and in the other scenarios, in sample is the best run with the sigmoid, held out the library's default"
     for turn in turns:
         name = {"treatment planning": "recall"}.get(turn.scenario, "accuracy")
         figures = getattr(turn.paper, name), getattr(turn.in_sample, name)
-        lines.append(Line(f"{turn.scenario}: {name}", *figures, "in sample", getattr(turn, name)))
+        lines.append(Line(f"{turn.scenario}: {name}", *figures, "in sample", getattr(turn, name), note=note))
+        note = ""  # once is enough
     lines += [Line(kinds[each], None, each.in_sample, MEAN, each.held_out) for each in compared[2:]]
     return tuple(lines)
 

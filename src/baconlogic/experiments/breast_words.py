@@ -82,8 +82,8 @@ def chain_table(layers: Sequence[Layer], *, brief: bool = False) -> str:
         for each in layers[first:]
     ]
     if first:
-        ends = sorted({share(each.accuracy, 2) for each in layers[:first]})
-        both = " to ".join(dict.fromkeys((ends[0], ends[-1])))
+        rights = [each.accuracy for each in layers[:first]]
+        both = " to ".join(dict.fromkeys(share(right, 2) for right in (min(rights), max(rights))))
         rows.insert(0, [f"1-{first}", f"({first} features)", "", "", both])
     return aligned(["layer", "feature", "weight", "andness", "accuracy, in sample"], rows, left=2)
 

@@ -89,7 +89,7 @@ def _solve(case: str, source: str, data: Dataset, seed: int, repeats: int, n_job
         describe(ours.model).summary, ours.accuracy, held[default], ours.seconds,
         tuple(_threshold(case, name, true[name], ours.model, data) for name in true if name in used),
         tuple(name for name in noise if name not in used), tuple(name for name in noise if name in used),
-        theirs.accuracy, held[chain], theirs.seconds,
+        tuple(name for name in true if name not in used), theirs.accuracy, held[chain], theirs.seconds,
     )  # fmt: skip
 
 

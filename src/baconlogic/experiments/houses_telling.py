@@ -50,6 +50,7 @@ class Case(Result):
     thresholds: tuple[Threshold, ...]
     left_out: tuple[str, ...]  # noise that the tree does not use
     noise_used: tuple[str, ...]  # noise that it uses
+    missed: tuple[str, ...]  # features of the rule that it does not use
     chain_in_sample: float  # by the paper's search, one attempt
     chain_held_out: Interval
     chain_seconds: float
@@ -103,7 +104,12 @@ def _row(found: Threshold) -> list[str]:
 
 
 def _noise(case: Case) -> str:
-    left = f"Noise left out: {listed(list(case.left_out), 'and')}." if case.left_out else "No noise was left out."
+    missed = f"Of the rule the tree misses {listed(list(case.missed), 'and')}. " if case.missed else ""
+    left = (
+        f"{missed}Noise left out: {listed(list(case.left_out), 'and')}."
+        if case.left_out
+        else f"{missed}No noise was left out."
+    )
     if case.noise_used:
         return f"{left} Noise that the tree uses: {listed(list(case.noise_used), 'and')}."
     return f"{left} No noise is used."

@@ -142,7 +142,7 @@ def _lines(found: list[Found]) -> tuple[Line, ...]:
 def _line(found: Found, way: str, ours: float, protocol: str) -> Line:
     paper = PAPER[found.species][0]
     note = ""
-    if paper is not None and protocol == "in sample" and ours < paper:
+    if paper is not None and found.way == DEFAULT and protocol == "in sample" and ours < paper:
         note = "the size of the tree is chosen by rows held out, not by the rows it learned from"
     return Line(f"{found.species}, {way}", paper, ours, protocol, found.held_out, found.seconds, note)
 

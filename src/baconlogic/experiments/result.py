@@ -57,7 +57,10 @@ class Line(Result):
         """Whether ours, rounded as the paper rounds, beats, meets or misses the paper's figure."""
         if self.paper is None:
             return NO_FIGURE
-        gain = round(self.ours, self.digits) - round(self.paper, self.digits)
+        ours = round(self.ours, self.digits)
+        if self.unit == SHARE and self.ours < 1.0 <= ours:  # it is not written as 100% either
+            ours -= 10.0**-self.digits
+        gain = ours - round(self.paper, self.digits)
         if abs(gain) < 0.5 * 10.0**-self.digits:
             return MEETS
         return BEATS if (gain > 0.0) != self.less_is_better else MISSES
@@ -98,9 +101,12 @@ class Experiment(Result):
     def __str__(self) -> str:
         shown = [f"{self.title}\n{'=' * len(self.title)}", *map(str, self.parts)]
         shown.append(str(Part("Beside the paper", f"{table(self.lines)}\n\n{tally(self.lines)}.")))
-        if self.pictures:
-            shown.append(str(Part("Pictures", "\n".join(self.pictures))))
-        return "\n\n".join([*shown, f"{self.name} took {duration(self.seconds)}."])
+        return "\n\n".join([*shown, self.ending()])
+
+    def ending(self) -> str:
+        """Say which files were written and how long it took."""
+        took = f"{self.name} took {duration(self.seconds)}."
+        return f"{Part('Pictures', chr(10).join(self.pictures))}\n\n{took}" if self.pictures else took
 
 
 def share(value: float, decimals: int = 1) -> str:

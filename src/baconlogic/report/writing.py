@@ -99,20 +99,21 @@ def _rendered(template: str, page: dict[str, Any]) -> str:
 
 @cache
 def _template(name: str) -> Any:
-    jinja = _jinja()
-    options: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "undefined": jinja.StrictUndefined}
-    loader = jinja.FunctionLoader(_source)
+    engine = jinja()
+    options: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "undefined": engine.StrictUndefined}
+    loader = engine.FunctionLoader(_source)
     if name.endswith("html.j2"):
-        environment = jinja.Environment(loader=loader, autoescape=True, finalize=_visible, **options)
+        environment = engine.Environment(loader=loader, autoescape=True, finalize=_visible, **options)
         environment.filters["lines"] = _lines
         return environment.get_template(name)
     # everything but what is Markdown already is escaped for it
-    environment = jinja.Environment(loader=loader, autoescape=False, finalize=_markdown, **options)
+    environment = engine.Environment(loader=loader, autoescape=False, finalize=_markdown, **options)
     environment.filters.update(raw=_Markdown, fenced=_fenced)
     return environment.get_template(name)
 
 
-def _jinja() -> Any:
+def jinja() -> Any:
+    """Return jinja2, or say how to get it."""
     try:
         return import_module("jinja2")
     except ModuleNotFoundError as problem:
