@@ -14,6 +14,7 @@ help:
 	@echo "make page    run the examples of the pages in docs and put in what they print (minutes)"
 	@echo "make docs    build the documentation site into build/docs"
 	@echo "make bench   measure speed, accuracy and exports against peers (installs them and torch into .venv-bench)"
+	@echo "make bench-smoke   do the benchmarks run?"
 	@echo "make clean   remove everything that was made"
 
 $(BIN)/python:

@@ -4,8 +4,8 @@
 repository, or copies of them, for Pima, Banknote and Ionosphere, and of Kaggle's "USA Real Estate Dataset" for Houses.
 A problem whose file is absent is skipped, and said so. The rest comes with scikit-learn.
 
-`EXTRA` is public data on which no default was chosen: R's data sets out of the package pydataset (read from its
-archive, because importing it writes into the home folder), scikit-learn's own, and generated ones.
+`EXTRA` is other public data, looked at less when defaults were chosen: R's data sets out of the package
+pydataset (read from its archive, because importing it writes into the home folder), scikit-learn's own, and generated.
 Rows with missing values are left out, since not every peer takes them.
 """
 

@@ -224,12 +224,12 @@ are bold by chance.
 
 
 def other_data(path: Path = SCORES) -> str:
-    """Return the table of the data on which no default was chosen."""
+    """Return the table of the other data."""
     scores = Scores(read(path), EXTRA)
     if not scores.data:
         return ""
     folds = len(scores.shared(scores.data[0], scores.models))
-    return f"""On {len(scores.data)} other data sets, on which no default was chosen ({folds} folds each):
+    return f"""On {len(scores.data)} other data sets, looked at less when defaults were chosen ({folds} folds each):
 
 {markdown(models_table(scores))}
 

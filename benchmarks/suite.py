@@ -6,7 +6,7 @@ To run it:
     python benchmarks/suite.py --again baconlogic     these models anew
     python benchmarks/suite.py --models EBM --only Pima
     python benchmarks/suite.py --quick                one fold of one set, nothing kept: does it run?
-    python benchmarks/suite.py --extra --seeds 1      public data on which no default was chosen
+    python benchmarks/suite.py --extra --seeds 1      other public data, looked at less
 """
 
 from __future__ import annotations
