@@ -24,10 +24,10 @@ OPENING, CLOSING = "<!-- written by benchmarks/write.py -->", "<!-- until here -
 INTRO = """# Measured results
 
 `make bench` installs the peers into an environment of their own, runs the benchmarks (of the suite, what
-`results/suite.csv` lacks) and writes this page from what they measured (`benchmarks/results/`); no figure here is typed by hand. Single times vary with the machine and
-what else it does, so compare within one table: each comes from the command, or commands, above it. Times are CPU times
-unless said otherwise, and the shortest of many runs for what takes less than a second. [NOTES.md](NOTES.md) has what
-was tried and did not pay."""
+`results/suite.csv` lacks) and writes this page from what they measured (`benchmarks/results/`); no figure here is
+typed by hand. Single times vary with the machine and what else it does, so compare within one table: each comes from
+the command, or commands, above it. Times are CPU times unless said otherwise, and the shortest of many runs for what
+takes less than a second. [NOTES.md](NOTES.md) has what was tried and did not pay."""
 
 
 def head(records: Records) -> str:
