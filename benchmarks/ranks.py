@@ -199,8 +199,9 @@ Stratified 5-fold cross-validation, the same folds for all, settings as told bel
 the defaults of {OURS} were chosen with these nine among others in view. Scores are means over the folds. A rank is
 that of the mean accuracy over the folds that all ranked models share ({common} a data set over all models), averaged
 over the data sets, 1 for the best; equal scores share their ranks. Models that take minutes have fewer folds (last
-table), and their means are over those. Rules are what there is to read: leaves of trees,
-rules or terms with a weight, coefficients, curves. Fit is CPU time on one core; one row is a call of `predict_proba`.
+table), and their means are over those. Rules are what there is to read: leaves of trees (of FIGS splits, which are
+fewer), rules or terms with a weight, coefficients, curves. Fit is CPU time on one core; one row is a call of
+`predict_proba`.
 
 {markdown(models_table(scores))}
 
