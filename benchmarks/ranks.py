@@ -248,15 +248,25 @@ def draw(folder: Path, path: Path = SCORES) -> None:
 
 def _draw_size(scores: Scores, path: Path) -> None:
     figure, (axes,) = style.figure(1, 8.0, 5.0)
-    for name in scores.models:
-        x, y = scores.overall(name, "rules"), 100 * scores.overall(name, "accuracy")
+    places = {m: (scores.overall(m, "rules"), 100 * scores.overall(m, "accuracy")) for m in scores.models}
+    for name, height in _apart(places).items():
+        x, y = places[name]
         colour = colours.BLUE if name == OURS else colours.BLACK if CONTENDERS[name].small else colours.GREY
         axes.plot(x, y, "o", color=colour)
-        axes.annotate(name, (x, y), xytext=(6, 3), textcoords="offset points", fontsize=9, color=colour)
+        axes.text(1.12 * x, height, name, va="center", fontsize=9, color=colour)
     axes.set(xscale="log", xlabel="rules to read (mean over the data sets)", ylabel="held-out accuracy, %")
     axes.margins(x=0.2)
     axes.set_title("Up and to the left is better; black and blue: ten rules or features at most", fontsize=10)
     style.save(figure, path)
+
+
+def _apart(places: dict[str, tuple[float, float]], step: float = 0.3, reach: float = 6.0) -> dict[str, float]:
+    """Return the height of each name, moved down where it would lie on one above it."""
+    heights: dict[str, float] = {}
+    for name, (x, y) in sorted(places.items(), key=lambda item: -item[1][1]):
+        near = [h for other, h in heights.items() if 1 / reach < places[other][0] / x < reach]
+        heights[name] = min([y, *(h - step for h in near)])
+    return heights
 
 
 def _draw_differences(scores: Scores, path: Path) -> None:
