@@ -124,9 +124,9 @@ def mend_links(_app: object, _page: str, content: list[str]) -> None:
     content[0] = OUTSIDE.sub(inside, content[0])
 
 
-def mend_included_links(app: object, path: Path, page: str, content: list[str]) -> None:
+def mend_included_links(app: object, _path: Path, page: str, content: list[str]) -> None:
     """Make the links of a file that stands outside this folder relative to it, and links that the site has."""
-    folder = (HERE / path).resolve().parent
+    folder = (HERE / next(source for source, made in INCLUDED.items() if made == f"{page}.md")).parent
 
     def seen_from_here(link: re.Match[str]) -> str:
         return f"[{link[1]}]({os.path.relpath(folder / link[2], HERE)}{link[3] or ''})"

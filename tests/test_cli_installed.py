@@ -48,7 +48,10 @@ def test_every_command_is_run():
     assert list(RUNS) == [command.__name__ for _, command, _ in COMMANDS]
 
 
-@pytest.mark.parametrize("name", RUNS)
+LONG = {"alternatives", "demo"}  # test_docs runs them too, in this process
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in RUNS])
 def test_the_installed_command_answers_and_refuses(folder, name):
     given, said, wrong, code, refused = RUNS[name]
     assert said in answer(name, *given, folder=folder, by=run_installed)

@@ -79,7 +79,7 @@ def edits(draw, tree):
     return make, []
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(any_tree, st.integers(0, 2**32 - 1), st.data())
 def test_every_edit_gives_a_valid_tree_or_says_clearly_why_not(tree, seed, data):
     X = completions(tree, np.random.default_rng(seed), 20) | {"new": np.linspace(0, 1, 20)}

@@ -105,7 +105,7 @@ def check(databases, model):
             raise AssertionError(database.dialect) from problem
 
 
-@pytest.mark.parametrize("seed", [*range(80), *(pytest.param(i, marks=pytest.mark.slow) for i in range(80, 200))])
+@pytest.mark.parametrize("seed", [*range(40), *(pytest.param(i, marks=pytest.mark.slow) for i in range(40, 200))])
 def test_databases_agree(databases, seed):
     check(databases, random_model(seed))
 
