@@ -6,6 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 from baconlogic import Decision, Gate, Leaf, Not, Tree
 from baconlogic.criteria import Given, Ramp, Sigmoid, Table
@@ -13,6 +14,15 @@ from baconlogic.decision import Feature, Link
 from baconlogic.gcd import LEVELS, drastic
 
 ROWS = 10_000
+MODELS, OFTEN = 200, 60  # random models, and those of `make test`; `make slow` has the others
+
+
+def seeds(together=1):
+    """Return the first seed of each group of so many, as parameters of a test."""
+    firsts = range(0, MODELS, together)
+    return [pytest.param(first, marks=[pytest.mark.slow] * (first >= OFTEN)) for first in firsts]
+
+
 NUMBERS = [f"n{i}" for i in range(6)]
 TRUTHS = [f"g{i}" for i in range(4)]
 TEXTS = ["c0", "c1"]

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from export_cases import agree, expected, random_model, table
+from export_cases import agree, expected, random_model, seeds, table
 from sql_cases import balanced, chain, declared, endless, found, houses, patients, quoted, strange, wide
 
 from baconlogic import Decision, Gate, Leaf, Not, Tree
@@ -105,7 +105,7 @@ def check(databases, model):
             raise AssertionError(database.dialect) from problem
 
 
-@pytest.mark.parametrize("seed", [*range(40), *(pytest.param(i, marks=pytest.mark.slow) for i in range(40, 200))])
+@pytest.mark.parametrize("seed", seeds())
 def test_databases_agree(databases, seed):
     check(databases, random_model(seed))
 
