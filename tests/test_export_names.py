@@ -2,20 +2,25 @@
 
 import ast
 import ctypes
+import io
 import json
 import re
 import shutil
 import sqlite3
 import subprocess
+import sys
+import tokenize
 from importlib import import_module
 
 import numpy as np
 import pytest
-from hostile_names import NAMES
+from hostile_names import NAMES, PLACES, payload, placed
 
 from baconlogic import Decision, Gate, Leaf, Not, Tree
 from baconlogic.criteria import Ramp, Table
 from baconlogic.decision import Feature, Link
+from baconlogic.export.about import about, commented
+from baconlogic.export.compiling import program
 from baconlogic.export.javascript import to_javascript
 from baconlogic.export.python import to_python
 
@@ -79,7 +84,7 @@ def c(tmp_path):
     subprocess.run([compiler, *flags, "-o", str(library), *files, "-lm"], check=True)
     compiled = ctypes.CDLL(str(library))
     for i, (each, table) in enumerate(zip(MODELS, TABLES, strict=True)):
-        inputs = import_module("baconlogic.export.compiling").program(each).inputs
+        inputs = program(each).inputs
         fields = [(f"f{k}", kinds[column.kind]) for k, column in enumerate(inputs)]
         struct = type("Row", (ctypes.Structure,), {"_fields_": fields})
         getattr(compiled, f"m{i}_truth").restype = ctypes.c_double
@@ -209,3 +214,106 @@ def test_node_takes_every_file(tmp_path):
     )
     names = ["CLASSES FEATURES THRESHOLD decide probabilities trace truth"] * len(NAMES)
     assert done.stdout.splitlines() == [*names, "CLASSES FEATURES THRESHOLD decide trace truth"]
+
+
+def head(text, sign):
+    """Return the lines of the comment on top."""
+    lines = text.split("\n")
+    return lines[: next(i for i, line in enumerate(lines) if not line.startswith(sign))]
+
+
+def is_plain(line):
+    return line.isprintable() and "\\" not in line
+
+
+def test_a_comment_holds_any_text():
+    every = commented("".join(map(chr, range(0x11000))))
+    assert is_plain(every)
+    told = {"\n", "\r", "\x0b", "\x0c", "\x85", "\\", "\u2028", "\u2029", "\u202e", "\ud800"}
+    assert {f"[U+{ord(sign):04X}]" for sign in told} <= set(re.findall(r"\[U\+\w+\]", every))
+    assert "é" in every
+    assert commented("*/ a/* ??/", r"\*(?=/)|/(?=\*)|\?(?=\?)") == "[U+002A]/ a[U+002F]* [U+003F]?/"
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("codec", ["raw_unicode_escape", "unicode_escape", "utf-7", "utf-16"])
+def test_python_runs_nothing_of_a_model(place, codec, tmp_path):
+    text = to_python(placed(place, payload("open('ran', 'w')", "#"), f"coding: {codec} "), trace=True)
+    first = to_python(placed(place, "plain")).split("\n")[:2]
+    assert text.split("\n")[:2] == first
+    assert all(map(is_plain, head(text, "#")))
+    assert tokenize.detect_encoding(io.BytesIO(text.encode()).readline)[0] == "utf-8"
+    (tmp_path / "model.py").write_bytes(text.encode())
+    subprocess.run([sys.executable, "-I", "model.py"], cwd=tmp_path, check=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["model.py"]
+
+
+def test_c_compiles_nothing_of_a_model(tmp_path):
+    flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-trigraphs", "-fsyntax-only"]
+    for place in PLACES:
+        for name in payload("#error ran", "/*", "*/"), payload("#error ran", "//"):
+            made = function("c")(placed(place, name), name="model", trace=True)
+            assert all(map(is_plain, head(made.source.removeprefix("/*\n"), " *")))
+            sources = made.save(tmp_path)
+            subprocess.run([tool("cc"), *flags, *(str(path) for path in sources if path.suffix == ".c")], check=True)
+
+
+def test_javascript_runs_nothing_of_a_model(tmp_path):
+    for i, place in enumerate(PLACES):
+        text = to_javascript(placed(place, payload("globalThis.ran = 1;", "//", "*/")), trace=True)
+        assert all(map(is_plain, head(text, "//")))
+        (tmp_path / f"m{i}.mjs").write_text(text, encoding="ascii")
+    script = f"""
+        for (let i = 0; i < {len(PLACES)}; i++) await import(`{tmp_path.as_uri()}/m${{i}}.mjs`);
+        console.log(globalThis.ran);"""
+    call = [tool("node"), "--input-type=module", "-"]
+    assert subprocess.run(call, input=script, capture_output=True, text=True, check=True).stdout == "undefined\n"
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgres"])
+@pytest.mark.parametrize("place", PLACES)
+def test_sql_runs_nothing_of_a_model(place, dialect):
+    parse = pytest.importorskip("sqlglot").parse
+    made = placed(place, payload("; CREATE TABLE ran (x int);", "--", "*/"))
+    text = function("sql")(made, dialect=dialect)
+    assert all(map(is_plain, head(text, "--")))
+    assert len(parse(text, dialect)) == 1
+    table = ", ".join(f'"{each.name}" {"text" if each.kind == "category" else "double"}' for each in made.features)
+    if dialect == "sqlite":
+        with sqlite3.connect(":memory:") as database:
+            database.executescript(f"CREATE TABLE data ({table}); {text}")
+            assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("data",)]
+    if dialect == "duckdb":
+        with pytest.importorskip("duckdb").connect() as database:
+            database.execute(f"CREATE TABLE data ({table})")
+            database.execute(text)
+            assert [row[0] for row in database.execute("SHOW TABLES").fetchall()] == ["data"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_said_on_top_keeps_its_lines(place):
+    plain, made = (placed(place, text) for text in ("plain", payload("ran", "", "*/")))
+    lines = about(made, program(made))
+    assert all(map(is_plain, lines))
+    assert len(lines) == len(about(plain, program(plain)))
+    assert lines[0] == about(plain, program(plain))[0]
+
+
+def test_onnx_says_a_unit_on_one_line():
+    pytest.importorskip("onnx")
+    graph = function("onnx")(placed("unit", payload("ran", "")))
+    assert all(map(is_plain, [*graph.doc_string.split("\n"), *(each.doc_string for each in graph.graph.input)]))
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", ["!TeX program = sh", "arara: sh", "ends \\"])
+def test_no_comment_of_latex_is_an_order(place, name):
+    comments = re.findall("(?m)^%.*", function("latex")(placed(place, name)))
+    assert comments
+    assert not re.search(r"!|arara:|\\", "\n".join(comments))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_no_comment_of_javascript_names_another_file(place):
+    comments = head(to_javascript(placed(place, "//# sourceMappingURL=data:, <!-- --> ]]> </script>")), "//")
+    assert not re.search("//#|[<>]", "\n".join(comments))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import baconlogic
@@ -9,32 +10,43 @@ from baconlogic.criteria import Numeric
 from baconlogic.decision import Decision
 from baconlogic.nodes import Leaf
 from baconlogic.tree import Tree
-from baconlogic.wording import listed, number, one_line
+from baconlogic.wording import listed, number
 
 if TYPE_CHECKING:
     from baconlogic.export.expression import Program
 
 
-def about(model: Any, program: Program) -> list[str]:
-    """Return the lines of the comment on top; each is one line of printable text, whatever the names are."""
+def commented(text: str, also: str = "") -> str:
+    """Return text that a comment of any language can hold, as one printable line without a backslash.
+
+    All else is told by its number, [U+005C], and so is each sign that the pattern `also` matches: those that
+    a language, or a tool that reads it, would take for more than a comment.
+    """
+    marked = {found.start() for found in re.finditer(also, text)} if also else set()
+    kept = (c.isprintable() and c != "\\" and i not in marked for i, c in enumerate(text))
+    return "".join(c if keep else f"[U+{ord(c):04X}]" for c, keep in zip(text, kept, strict=True))
+
+
+def about(model: Any, program: Program, also: str = "") -> list[str]:
+    """Return the lines of the comment on top, each `commented`; nothing of the model is in the first."""
     model = getattr(model, "decision_", model)
     lines = [f"A graded-logic decision, exported by baconlogic {baconlogic.__version__}."]
     lines += _answers(model, program)
     lines += ["Columns:"] if program.inputs else []
     words = _words(model)
     for each in program.inputs:
-        lines += [f"  {one_line(each.feature)}{f' [{one_line(each.unit)}]' if each.unit else ''}"]
-        lines += [f"      {one_line(said)}" for said in words[each.feature]]
+        lines += [f"  {each.feature}{f' [{each.unit}]' if each.unit else ''}"]
+        lines += [f"      {said}" for said in words[each.feature]]
     if isinstance(model, Decision):
         lines += _origin(model)
     for k, tree in enumerate(_trees(model)):
-        title = "Tree" if len(program.truths) == 1 else f"Tree of {one_line(str(program.classes[k]))}"
-        lines += [f"{title}: {one_line(tree.formula())}"]
-    return lines
+        title = "Tree" if len(program.truths) == 1 else f"Tree of {program.classes[k]}"
+        lines += [f"{title}: {tree.formula()}"]
+    return [commented(line, also) for line in lines]
 
 
 def _answers(model: Any, program: Program) -> list[str]:
-    labels = [one_line(repr(label)) for label in program.classes]
+    labels = [repr(label) for label in program.classes]
     if len(labels) == 1:
         return [f"Every answer is {labels[0]}."]
     if program.threshold is None:
@@ -64,7 +76,7 @@ def _origin(decision: Decision) -> list[str]:
     """Say by which version it was learned and from how many rows; a file may hold anything there."""
     told = decision.provenance
     made, rows = told.get("baconlogic"), told.get("cases")
-    said = [f"with baconlogic {one_line(made)}"] if isinstance(made, str) else []
+    said = [f"with baconlogic {made}"] if isinstance(made, str) else []
     said += [f"from {number(rows)} rows"] if isinstance(rows, int | float) and not isinstance(rows, bool) else []
     edited = any(isinstance(tree, dict) and tree.get("edited") for tree in told.get("trees") or ())
     return [f"It was learned {' '.join(said)}{', then edited by hand' if edited else ''}."] if said else []

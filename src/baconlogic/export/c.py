@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from baconlogic.export.about import about
+from baconlogic.export.about import about, commented
 from baconlogic.export.compiling import program
 from baconlogic.export.cprinting import CPrinter, Real
-from baconlogic.export.ctext import KEYWORDS, comment, commented, identifiers, literal
+from baconlogic.export.ctext import ENDS, KEYWORDS, comment, identifiers, literal
 from baconlogic.export.expression import Among, Missing, Past, Raw, each
 from baconlogic.export.shortening import logs_apart, longest_first, one_exp, shortened
 from baconlogic.export.single import in_single
@@ -59,7 +59,7 @@ def to_c(model: Any, *, name: str = "model", real: Real = "double", trace: bool 
         raise ValueError(f"real= must be 'double' or 'float', got {real!r:.60}")
     made = program(model, trace=trace)
     _check_categories(made, real)
-    said = comment(about(model, made))
+    said = comment(about(model, made, ENDS))
     made = shortened(made)
     made = longest_first(one_exp(in_single(made) if real == "float" else logs_apart(made)))
     writer = _Writer(made, name, real)
@@ -112,7 +112,7 @@ class _Writer:
             gap = f"{kind}{'NULL' if column.kind == 'text' else 'NAN'} if missing"
             gap += ", which has no answer" if place in strict else ""
             declared = f"const char *{field}" if column.kind == "text" else f"{self.real} {field}"
-            lines.append(f"    {declared}; /* {commented(column.feature + unit)}: {gap} */")
+            lines.append(f"    {declared}; /* {commented(column.feature + unit, ENDS)}: {gap} */")
         lines = lines or ["    char unused; /* this decision looks at nothing */"]
         return "\n".join([f"struct {self.name}_input {{", *lines, "};"])
 

@@ -6,8 +6,6 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from baconlogic.wording import one_line
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -23,6 +21,7 @@ wchar_t while xor xor_eq
 far huge i386 interface linux near pascal small unix vax errno assert isnan isinf isfinite isnormal signbit fpclassify
 signgam stdin stdout stderr
 """
+ENDS = r"\*(?=/)|/(?=\*)|\?(?=\?)"  # what ends a comment, begins another, or is the first half of a trigraph
 KEYWORDS = frozenset(_KEYWORDS.split())  # of C and C++, and words that some header makes a macro of
 
 
@@ -53,14 +52,6 @@ def _byte(byte: int) -> str:
     return char if 32 <= byte < 127 else f"\\{byte:03o}"
 
 
-def commented(text: str) -> str:
-    """Return one line of a /* comment */ that neither ends it, nor begins another, nor runs into the next line."""
-    safe = one_line(text).replace("*/", "* /").replace("/*", "/ *")
-    while "??" in safe:
-        safe = safe.replace("??", "? ?")
-    return safe + "." if safe.endswith(("\\", "/", "*")) else safe
-
-
 def comment(lines: Iterable[str]) -> str:
-    """Write a comment of several lines."""
-    return "\n".join(["/*", *(f" * {commented(line)}".rstrip() for line in lines), " */"])
+    """Write a comment of several lines, which are `commented`."""
+    return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */"])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from baconlogic.criteria import Category
     from baconlogic.export.expression import Among, Binding, Check, Input, Program
 
+_ENDS = "[^ -~]|[<>&]|/(?=/)"  # what a page reads as markup; and tools find //# sourceMappingURL= in any comment
 _SAFE = 2**53 - 1  # whole numbers beyond are not told apart by JavaScript's numbers, but by its BigInt
 
 _READERS = {
@@ -112,7 +113,7 @@ def to_javascript(model: Any, *, trace: bool = False) -> str:
     printer = _JavaScript(made.inputs)
     kinds = {"", *(each.kind for each in made.inputs)} if made.inputs else set()
     parts = [
-        "\n".join(f"// {_comment(line)}".rstrip() for line in about(model, made)),
+        "\n".join(f"// {line}".rstrip() for line in about(model, made, _ENDS)),
         _constants(made),
         *(code.strip() for kind, code in _READERS.items() if kind in kinds),
         *_functions(made, printer),
@@ -123,11 +124,6 @@ def to_javascript(model: Any, *, trace: bool = False) -> str:
 def text(value: str) -> str:
     r"""Write a text as a literal of JavaScript: ASCII only, and nothing that a page would read as markup."""
     return re.sub("[<>&\x7f]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value))
-
-
-def _comment(line: str) -> str:
-    plain = (c if " " <= c <= "~" and c != "<" else json.dumps(c)[1:-1] if c != "<" else "\\u003c" for c in line)
-    return "".join(plain)
 
 
 def _constants(made: Program) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from baconlogic.criteria import Criterion, Ramp, Sigmoid, Table
 from baconlogic.export.about import about
 from baconlogic.export.compiling import program
-from baconlogic.export.latex_text import commented, escaped
+from baconlogic.export.latex_text import escaped
 from baconlogic.nodes import Gate, Leaf, flatten
 from baconlogic.tree import Tree
 from baconlogic.wording import listed, number, numbers
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from baconlogic.export.expression import Program
 
 _LINE = 62  # signs of a formula that fit on a line
+_ENDS = "[^ -~]|!|(?<=arara):"  # what old tools may not read, or obey: % !TeX program = ..., % arara: ...
 _OTHERWISE = "\\text{otherwise}"
 _HEAD = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
 _FOOT = "\\end{document}\n"
@@ -36,7 +37,7 @@ def to_latex(model: Any, *, standalone: bool = False) -> str:
     made = program(model)
     model = getattr(model, "decision_", model)
     comment = [
-        part for line in about(model, made) for part in textwrap.wrap(commented(line), 116, subsequent_indent="    ")
+        part for line in about(model, made, _ENDS) for part in textwrap.wrap(line, 116, subsequent_indent="    ")
     ]
     writer = _Writer(made)
     parts = ["\n".join(f"% {line}" for line in comment), "\\noindent Numbers are rounded for reading.", *_columns(made)]

@@ -95,8 +95,3 @@ def _sign(sign: str) -> str:
         letter = f"\\{base}" if base in "ij" else base
         return f"\\{_ACCENTS[marks]}{{{letter}}}"
     return f"[U+{ord(sign):04X}]"
-
-
-def commented(line: str) -> str:
-    """Write text for a comment: signs that old tools may not read are told by their number."""
-    return "".join(c if " " <= c <= "~" else f"[U+{ord(c):04X}]" for c in line)

@@ -21,7 +21,7 @@ import numpy as np
 
 import baconlogic
 from baconlogic.criteria import Table
-from baconlogic.export.about import about
+from baconlogic.export.about import about, commented
 from baconlogic.export.compiling import program
 from baconlogic.export.expression import All, If, Less, Missing, Num, Op, Past, Raw, Ref, each, parts
 from baconlogic.nodes import Leaf
@@ -112,7 +112,7 @@ class _Graph:
     def _said(self, column: Input) -> str:
         if column.kind == "text":
             return f"text; {json.dumps(self._texts[column.feature][-1])} is missing"
-        unit = f"; {column.unit}" if column.unit else ""
+        unit = f"; {commented(column.unit)}" if column.unit else ""
         return f"{'a whole number' if column.kind == 'whole' else 'a number'}{unit}; NaN is missing"
 
     def node(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:

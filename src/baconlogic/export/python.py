@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from baconlogic.export.expression import Among, Binding, Check, Program
 
+# Python looks for the encoding of a file in its first two lines: nothing of a model may stand there.
+_CODING = "# -*- coding: utf-8 -*-"
 _READ = """
 def _read(row, name):
     try:
@@ -72,7 +74,7 @@ def to_python(model: Any, *, trace: bool = False) -> str:
     made = program(model, trace=trace)
     printer = _Python(made)
     parts = [
-        "\n".join(f"# {line}".rstrip() for line in about(model, made)),
+        "\n".join([_CODING, *(f"# {line}".rstrip() for line in about(model, made))]),
         "from math import exp, expm1, log, nan",
         f"FEATURES = {_tuple(each.feature for each in made.inputs)}\n"
         f"CLASSES = {_tuple(made.classes)}\n"
