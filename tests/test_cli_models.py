@@ -141,7 +141,7 @@ def test_predict_into_a_closed_pipe_is_quiet(folder):
     with process.stderr:
         assert process.stdout.readline().startswith("prediction,")
         process.stdout.close()
-        assert (process.stderr.read(), process.wait()) == ("", 0)
+        assert (process.stderr.read(), process.wait()) == ("", 141)
 
 
 def test_predict_refuses_a_table_without_the_columns(folder):

@@ -10,10 +10,12 @@ a whole number, or {"float": 1.0}, because JSON does not tell 1.0 from 1.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import stat
+import sys
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -304,7 +306,10 @@ def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
 
 
 def write_whole(data: bytes, path: str | os.PathLike[str]) -> None:
-    """Write a file so that the path always holds a whole one: the old or the new."""
+    """Write a file so that the path always holds a whole one: the old or the new; a device or pipe stays what it is."""
+    if is_stream(path):
+        _write_stream(data, path)
+        return
     target = Path(path).resolve()  # through a link, so that the link stays one
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to save {target.name} in")
@@ -317,9 +322,42 @@ def write_whole(data: bytes, path: str | os.PathLike[str]) -> None:
         if target.exists():
             draft.chmod(stat.S_IMODE(target.stat().st_mode))
         draft.replace(target)
+    except OSError as problem:
+        if problem.filename is not None:
+            problem.filename, problem.filename2 = os.fspath(path), None  # not the draft, of which nobody knows
+        raise
     finally:
         draft.unlink(missing_ok=True)
     _sync_folder(target.parent)
+
+
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a device, a pipe or, as /dev/stdout, what this program prints to: nothing to be replaced."""
+    place = Path(path)
+    other = place.exists() and not place.is_file() and not place.is_dir()
+    return other or _printed_to(path) is not None
+
+
+def _printed_to(path: str | os.PathLike[str]) -> Any:
+    """Return stdout or stderr where a path such as /dev/stdout means it, be it redirected to a file."""
+    if not str(Path(path).absolute()).startswith(("/dev/", "/proc/")):
+        return None
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or none of the system's
+            if os.path.samestat(Path(path).stat(), os.fstat(stream.fileno())):
+                return stream
+    return None
+
+
+def _write_stream(data: bytes, path: str | os.PathLike[str]) -> None:
+    stream = _printed_to(path)
+    if stream is None:
+        with Path(path).open("wb") as file:
+            file.write(data)
+        return
+    stream.flush()  # opened anew, a file would be written from its start
+    with open(stream.fileno(), "wb", closefd=False) as file:
+        file.write(data)
 
 
 def _layout(value: Any, margin: str = "") -> str:

@@ -54,7 +54,7 @@ def one_line(text: str) -> str:
 
 def aligned(header: list[str], lines: list[list[str]], left: int = 1) -> str:
     """Write a table, two spaces between columns: the first `left` of them to the left, the others to the right."""
-    table = [header, *lines]
+    table = [[one_line(cell) for cell in line] for line in (header, *lines)]
     widths = [max(len(line[i]) for line in table) for i in range(len(header))]
     return "\n".join(
         "  ".join(

@@ -4,6 +4,7 @@
     running      errors as one line, exit codes
     options      what commands have in common
     tables       data files: CSV, TSV, Parquet, JSON lines, pipes
+    overwriting  what a command may write over
     models       model files, and how labels of a file are those of a model
     printing     everything that is printed
     stopping     Ctrl-C while a model is learned
@@ -24,7 +25,10 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code: 0 fine, 1 unusable data or model, 2 wrong usage, 130 interrupted."""
+    """Run a command line and return its exit code: 0 fine, 1 unusable data or model, 2 wrong usage, 130 interrupted.
+
+    141 where nobody reads the answer any more, as of `head`.
+    """
     try:
         from baconlogic.cli.running import run
     except ModuleNotFoundError as problem:

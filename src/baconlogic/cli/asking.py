@@ -10,7 +10,7 @@ import typer
 from baconlogic.cli import options, printing, tables
 from baconlogic.cli.errors import MisusedError, RefusedError
 from baconlogic.cli.errors import explain as said_of
-from baconlogic.wording import aligned
+from baconlogic.wording import aligned, one_line
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -74,7 +74,7 @@ def _parts_text(model: Tree | Decision) -> str:
     texts = []
     classes = models.classes_of(model)
     for i, lines in enumerate(_parts(model)):
-        about = f"--label {classes[i]}\n" if len(classes) > 2 else ""
+        about = f"--label {one_line(str(classes[i]))}\n" if len(classes) > 2 else ""
         rows = [
             [each["path"], each["kind"], "" if each["weight"] is None else f"{each['weight']:.1%}", each["text"]]
             for each in lines

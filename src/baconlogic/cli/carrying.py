@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from baconlogic.cli import options, printing, tables
+from baconlogic.cli import options, overwriting, printing, tables
 from baconlogic.cli.errors import MisusedError
 
 TARGETS = {
@@ -35,6 +35,7 @@ def export(
     name: Annotated[str | None, typer.Option("--name", help="Of C: what names begin with (model).")] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Also say the truth of every part.")] = False,
     cost: Annotated[bool, typer.Option("--cost", help="Also say how large and fast each export is.")] = False,
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Write a model as Python, JavaScript, C, SQL, LaTeX, ONNX or Excel: it decides the same there."""
@@ -48,7 +49,9 @@ def export(
         raise MisusedError(f"--{strange[0]} does not go with --to {kind}")
     if output is None and kind in BINARY:
         raise MisusedError(f"{kind} is not text to print; say where to write it: -o model.{_suffix(kind)}")
-    options.check_file(output)
+    overwriting.check(output, kind, model, force=force)
+    if output is not None and kind == "c":
+        overwriting.check(output.with_name(f"{name or output.stem}.h"), kind, model, output, force=force)
     found = models.read(model)
     exporting = _exporting()
     said: dict[str, Any] = {"to": kind, "files": [], "text": None}
@@ -61,7 +64,7 @@ def export(
         printing.document(said if costs is None else said | {"cost": costs.to_dict()})
         return
     if output is None:
-        printing.answer(said["text"])
+        printing.data(said["text"])
     else:
         printing.answer(f"written: {', '.join(said['files'])}")
     if costs is not None:
@@ -101,6 +104,7 @@ def report(
     label: options.Label = None,
     title: Annotated[str | None, typer.Option("--title", help="The heading.")] = None,
     context: Annotated[str, typer.Option("--context", help="What the reader should know of the data.")] = "",
+    force: options.Force = False,
     form: options.Format = None,
     missing: options.Missing = None,
     as_json: options.Json = False,
@@ -112,7 +116,7 @@ def report(
 
     if output.suffix.lower() not in (".html", ".md"):
         raise MisusedError(f"a report is written as .html or .md, got {output.name!r}")
-    options.check_file(output)
+    overwriting.check(output, "report", model, data, force=force)
     found = models.read(model)
     asked = models.label_of(label, found)
     rows = models.judged(found, tables.read(data, form, missing), target, asked)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from baconlogic.cli import options, printing, tables
+from baconlogic.cli import options, overwriting, printing, tables
 from baconlogic.cli.errors import MisusedError, RefusedError
+from baconlogic.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,13 +32,14 @@ def prune(
     ] = 0.005,
     output: options.NewModel = None,
     in_place: options.InPlace = False,
+    force: options.Force = False,
     label: options.Label = None,
     form: options.Format = None,
     missing: options.Missing = None,
     as_json: options.Json = False,
 ) -> None:
     """Take leaves away: so many, certain columns, or as many as the accuracy on a table bears."""
-    to = options.destination(output, in_place, model)
+    to = overwriting.destination(output, in_place, model, data, force=force)
     gone = options.split(features)
     if keep is not None and gone:
         raise MisusedError("give --keep or --features, not both")
@@ -60,13 +62,15 @@ def simplify(
     target: options.MaybeTarget = None,
     output: options.NewModel = None,
     in_place: options.InPlace = False,
+    force: options.Force = False,
     label: options.Label = None,
     form: options.Format = None,
     missing: options.Missing = None,
     as_json: options.Json = False,
 ) -> None:
     """Say the same with fewer gates; with a tolerance, nearly the same with fewer still."""
-    job = _Job(model, options.destination(output, in_place, model), data, target, label, form, missing)
+    to = overwriting.destination(output, in_place, model, data, force=force)
+    job = _Job(model, to, data, target, label, form, missing)
     more = {} if job.log.X is None else {"X": job.log.X}
     with printing.busy("simplifying"):
         job.log.apply("simplify", tolerance, **more)
@@ -103,6 +107,7 @@ def edit(
     target: options.MaybeTarget = None,
     output: options.NewModel = None,
     in_place: options.InPlace = False,
+    force: options.Force = False,
     label: options.Label = None,
     form: options.Format = None,
     missing: options.Missing = None,
@@ -113,8 +118,8 @@ def edit(
     A PART is a column, a name, or a path such as 0.1 (see show --parts); root is the whole. Paths are those of the
     model as it is.
     """
-    to = options.destination(output, in_place, model)
-    options.check_file(log)
+    to = overwriting.destination(output, in_place, model, data, force=force)
+    overwriting.check(log, "log", model, data, to, force=force)
     if not any((criterion, andness, weight, negate, rename, remove, snap)) and threshold is None:
         raise MisusedError("say what to change, e.g. --andness root=HC, --weight radius=0.7 or --threshold 0.4")
     job = _Job(model, to, data, target, label, form, missing)
@@ -125,7 +130,8 @@ def edit(
     if threshold is not None:
         job.turn(threshold)
     if log is not None:
-        log.write_text(json.dumps(printing.plain(job.log.to_dict()), ensure_ascii=False, indent=2) + "\n", "utf-8")
+        text = json.dumps(printing.plain(job.log.to_dict()), ensure_ascii=False, indent=2) + "\n"
+        write_whole(text.encode(), log)
     job.finish(as_json)
 
 

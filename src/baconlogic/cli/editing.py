@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.cli import options
-from baconlogic.wording import number, percent
+from baconlogic.wording import number, one_line, percent
 
 if TYPE_CHECKING:
     from baconlogic.edit import EditLog
@@ -16,7 +16,7 @@ def protocol(log: EditLog) -> str:
     """Return the edits in their order, each with its reason and what it changed over the rows."""
     lines = []
     for i, entry in enumerate(log.entries, 1):
-        lines.append(f"{i}. {said(entry)}" + (f": {entry.reason}" if entry.reason else ""))
+        lines.append(one_line(f"{i}. {said(entry)}" + (f": {entry.reason}" if entry.reason else "")))
         lines += [] if entry.change is None else [f"   {entry.change}"]
     altogether = log.change() if len(log.entries) > 1 else None
     return "\n".join([*lines, f"altogether: {altogether}"] if altogether else lines)

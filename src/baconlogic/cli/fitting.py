@@ -91,12 +91,17 @@ def _class_weight(given: list[str] | None, classes: list[Any]) -> Any:
     return found
 
 
+def is_file(text: str) -> bool:
+    """Whether a first guess is a model file, not a formula."""
+    return text.endswith(".json")
+
+
 def _init(text: str) -> Any:
     """Return the tree of a formula or of a model file."""
     from baconlogic import Decision, Tree
     from baconlogic.cli import models
 
-    if not text.endswith(".json"):
+    if not is_file(text):
         return Tree.parse(text)
     found = models.read(Path(text))
     return found.tree if isinstance(found, Decision) else found

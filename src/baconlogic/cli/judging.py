@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from baconlogic.cli import options, printing, tables
+from baconlogic.cli import options, overwriting, printing, tables
 from baconlogic.cli.errors import MisusedError
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ def predict(
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the columns of the table in front.")] = False,
     lines: Annotated[bool, typer.Option("--jsonl", help="Print JSON lines, one object a row.")] = False,
+    force: options.Force = False,
     form: options.Format = None,
     missing: options.Missing = None,
     as_json: options.Json = False,
@@ -32,6 +32,7 @@ def predict(
 
     if output is not None:
         tables.check_written(output)
+        overwriting.check(output, "predictions", model, data, force=force)
     found = models.read(model)
     frame = tables.read(data, form, missing)
     answers = _answers(found, frame)
@@ -44,7 +45,7 @@ def predict(
         printing.document({"rows": told.to_dicts()})
     else:
         for piece in tables.pieces(told, lines):
-            sys.stdout.write(piece)
+            printing.data(piece)
 
 
 def _answers(model: Any, frame: DataFrame) -> DataFrame:
@@ -110,6 +111,7 @@ def thresholds(
     ] = None,
     output: options.NewModel = None,
     in_place: options.InPlace = False,
+    force: options.Force = False,
     seed: options.Seed = 0,
     form: options.Format = None,
     missing: options.Missing = None,
@@ -124,7 +126,7 @@ def thresholds(
         raise MisusedError("costs are two: give both --alarm and --miss")
     if apply is None and (output is not None or in_place):
         raise MisusedError("say which scenario the new model is for: --apply screening")
-    to = None if apply is None else options.destination(output, in_place, model)
+    to = None if apply is None else overwriting.destination(output, in_place, model, data, force=force)
     wanted: list[Any] = [_scenario(name, list(turning.SCENARIOS)) for name in options.split(scenario)]
     wanted += [] if alarm is None or miss is None else [turning.costs(alarm, miss)]
     wanted += [] if recall is None else [turning.at_least(recall=recall)]

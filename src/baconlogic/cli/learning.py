@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from baconlogic.cli import options, printing, tables
+from baconlogic.cli import options, overwriting, printing, tables
 from baconlogic.cli.errors import MisusedError, RefusedError
-from baconlogic.cli.fitting import chosen, classifier, held_out, learn
+from baconlogic.cli.fitting import chosen, classifier, held_out, is_file, learn
 from baconlogic.cli.stopping import stoppable
+from baconlogic.files import write_whole
+from baconlogic.wording import one_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,6 +74,7 @@ def fit(
     time_budget: Annotated[
         float | None, typer.Option("--time-budget", help="Seconds after which to stop with the best found.")
     ] = None,
+    force: options.Force = False,
     form: options.Format = None,
     missing: options.Missing = None,
     as_json: options.Json = False,
@@ -80,7 +83,8 @@ def fit(
     if test is not None and (test_data is not None or not 0.0 < test < 1.0):
         raise MisusedError("--test is a share between 0 and 1 such as 0.25, and does not go with --test-data")
     given = dict(locals())
-    options.check_file(output)
+    guess = Path(init) if init is not None and is_file(init) else None
+    overwriting.check(output, "model", data, test_data, guess, force=force)
     from baconlogic.cli import models, scoring
 
     rows = models.split(tables.read(data, form, missing), target)
@@ -119,7 +123,7 @@ def _tell(decision: Decision, clf: Any, score: Any, output: Path | None, as_json
     if decision.trees:
         for place, (history, path) in enumerate(zip(histories, paths, strict=True)):
             label = decision.classes[1 if len(decision.trees) == 1 else place]
-            lines.append(f"{label}: {_found(history, path)}")
+            lines.append(f"{one_line(str(label))}: {_found(history, path)}")
     if score is not None:
         lines.append(f"on {score.rows} rows not learned from: accuracy {_between(score.accuracy)}")
     if output is not None:
@@ -165,6 +169,7 @@ def alternatives(
     max_leaves: Annotated[int | None, typer.Option("--max-leaves", help="The largest tree to consider.")] = None,
     n_jobs: options.Jobs = None,
     seed: options.Seed = 0,
+    force: options.Force = False,
     form: options.Format = None,
     missing: options.Missing = None,
     as_json: options.Json = False,
@@ -179,6 +184,9 @@ def alternatives(
     options.check_folder(output)
     if len(paths) > 2:
         raise MisusedError(f"give a table, or a model and a table; got {len(paths)} files")
+    if output is not None and output.is_dir():
+        for i in range(1, count + 1):
+            overwriting.check(_alternative(output, i), "model", *paths, force=force)
     model = models.read(paths[0]) if len(paths) == 2 else None
     rows = models.split(tables.read(paths[-1], form, missing), target)
     X, y = chosen(rows.X, features, drop), rows.y
@@ -224,10 +232,14 @@ def _save(found: Any, X: Any, y: NDArray[Any], label: Any, seed: int, folder: Pa
     files = []
     for i, row in enumerate(found.rows, 1):
         clf = BaconClassifier("calibrate", init=row.tree, random_state=seed)
-        path = folder / f"alternative-{i}.json"
+        path = _alternative(folder, i)
         learn(clf, X, y, None if label is None else str(label)).save(path)
         files.append(path)
     return files
+
+
+def _alternative(folder: Path, number: int) -> Path:
+    return folder / f"alternative-{number}.json"
 
 
 def demo(
@@ -235,6 +247,7 @@ def demo(
         Path | None, typer.Option("--output", "-o", help="A folder for the table and the model, to go on with.")
     ] = None,
     seed: options.Seed = 0,
+    force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Learn when a tumour is malignant, from the breast cancer data that comes along, and show the tree."""
@@ -248,17 +261,22 @@ def demo(
     data = datasets.breast_cancer()
     X = pl.DataFrame({name: data.X[:, i] for i, name in enumerate(data.feature_names)})
     y = np.where(data.y == 1, "malignant", "benign")
+    model = None
+    if output is not None:
+        table, model = output / "breast_cancer.csv", output / "malignant.json"
+        rows = tables.as_bytes(X.with_columns(pl.Series("diagnosis", y)), table)
+        if output.is_dir():
+            overwriting.check(table, "demo", force=force, content=rows)
+            overwriting.check(model, "model", force=force)
     seen, known, held = held_out(X, y, 1 / 3, seed)
     if not as_json:
         printing.note(f"learning when a tumour is malignant, from {len(known)} patients and {X.width} measurements")
     clf = BaconClassifier(simplicity="one-se", random_state=seed, verbose=printing.shows_progress())
     decision = learn(clf, seen, known, None)
     score = scoring.scores(decision, held[0], models.labels(decision, held[1]))
-    model = None
-    if output is not None:
+    if output is not None and model is not None:
         output.mkdir(parents=True, exist_ok=True)
-        model = output / "malignant.json"
-        tables.write(X.with_columns(pl.Series("diagnosis", y)), output / "breast_cancer.csv")
+        write_whole(rows, table)
         models.write(decision, model)
     _tell(decision, clf, score, model, as_json)
     if model is not None and not as_json:

@@ -40,12 +40,7 @@ def read(path: Path) -> Tree | Decision:
 
 def write(model: Tree | Decision, path: Path) -> None:
     """Write a model; a process killed meanwhile leaves the old file or the new one, whole."""
-    try:
-        model.save(path)
-    except OSError as problem:
-        if problem.filename is not None:
-            problem.filename = str(path)  # not the draft beside it
-        raise
+    model.save(path)
 
 
 def classes_of(model: Tree | Decision) -> tuple[Any, ...]:

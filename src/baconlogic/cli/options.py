@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from baconlogic.cli.errors import MisusedError, RefusedError
+from baconlogic.files import is_stream
 
 if TYPE_CHECKING:
     from baconlogic import Tree
@@ -49,6 +50,7 @@ Missing = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 NewModel = Annotated[Path | None, typer.Option("--output", "-o", help="Where to write the new model.", metavar="MODEL")]
 InPlace = Annotated[bool, typer.Option("--in-place", help="Write the model over the old one.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file of another kind.")]
 Seed = Annotated[
     int, typer.Option("--random-state", "--seed", help="The same number gives the same answer.", min=0, max=2**32 - 1)
 ]
@@ -131,7 +133,7 @@ def check_file(path: Path | None) -> None:
         raise RefusedError(f"{path}: this is a folder; give the name of a file, e.g. {path / 'new.json'}")
     if not path.parent.is_dir():
         raise RefusedError(f"{path.parent}: there is no such folder to write to; make it first")
-    if not os.access(path.parent, os.W_OK):
+    if not os.access(path.parent, os.W_OK) and not is_stream(path):
         raise RefusedError(f"{path.parent}: permission denied; write to a folder of your own")
 
 
@@ -139,13 +141,3 @@ def check_folder(path: Path | None) -> None:
     """Refuse what cannot be a folder."""
     if path is not None and path.exists() and not path.is_dir():
         raise RefusedError(f"{path}: this is a file; give the name of a folder, which may be new")
-
-
-def destination(output: Path | None, in_place: bool, model: Path) -> Path:
-    """Return where an edited model goes."""
-    if output is not None and in_place:
-        raise MisusedError("give -o NEW.json or --in-place, not both")
-    if output is None and not in_place:
-        raise MisusedError("say where the new model goes: -o NEW.json, or --in-place to write over the old one")
-    check_file(output)
-    return model if output is None else output

@@ -1,4 +1,8 @@
-"""Everything that is printed: answers on stdout, notes on stderr, colours and progress on terminals only."""
+r"""Everything that is printed: answers on stdout, notes on stderr, colours and progress on terminals only.
+
+Names come from files that others wrote: what in them would drive a terminal is shown escaped, as \x1b. Only data for
+programs, CSV and code, go into a file or a pipe as they are; JSON says the same with its own escapes.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -19,11 +24,18 @@ MARKS = (
 )
 STYLES = {"mark.gate": "cyan", "mark.line": "dim", "mark.share": "bold", "mark.label": "green"}
 
+# control characters but newline and tab, what turns the direction of writing, and halves of characters
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """Return a text with escapes for what a terminal would not show but obey."""
+    return UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+
 
 def answer(text: str) -> None:
-    """Print an answer: in colours on a terminal, as it is everywhere else."""
-    if not text.endswith("\n"):
-        text += "\n"
+    """Print an answer: in colours on a terminal, without everywhere else."""
+    text = visible(text if text.endswith("\n") else f"{text}\n")
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         sys.stdout.write(text)
         return
@@ -39,9 +51,18 @@ def answer(text: str) -> None:
     Console(theme=Theme(STYLES)).print(Marks()(Text(text)), soft_wrap=True, end="")
 
 
-def document(data: Any) -> None:
+def data(text: str) -> None:
+    """Print what a program may read: on a terminal visible, into a file or a pipe as it is."""
+    if sys.stdout.isatty():
+        answer(text)
+    else:
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def document(content: Any) -> None:
     """Print one JSON document; what is no number is null."""
-    sys.stdout.write(json.dumps(plain(data), ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+    text = json.dumps(plain(content), ensure_ascii=False, allow_nan=False, indent=2)
+    sys.stdout.write(UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def give(result: Any, as_json: bool) -> None:
@@ -54,12 +75,12 @@ def give(result: Any, as_json: bool) -> None:
 
 def note(text: str) -> None:
     """Say something beside the answer."""
-    sys.stderr.write(f"note: {' '.join(text.split())}\n")
+    beside(f"note: {' '.join(visible(text).split())}")
 
 
 def error(text: str) -> None:
     """Say in one line what went wrong."""
-    sys.stderr.write(f"baconlogic: {text}\n")
+    beside(f"baconlogic: {text}")
 
 
 def plain(value: Any) -> Any:
@@ -114,4 +135,4 @@ def warnings_as_notes() -> Iterator[list[str]]:
 
 def beside(text: str) -> None:
     """Print a text of several lines beside an answer that a program may read."""
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(visible(f"{text}\n"))

@@ -18,19 +18,30 @@ from baconlogic.cli.errors import MisusedError, explain
 
 DEBUG = "BACONLOGIC_DEBUG"
 UNUSABLE, MISUSED, INTERRUPTED = 1, 2, 130
+UNREAD = 141  # what a shell says of a program that SIGPIPE ended
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code."""
-    from baconlogic.cli.app import app
-
     given = list(arguments)
     if "--debug" in given:  # may stand anywhere
         given.remove("--debug")
         os.environ[DEBUG] = "1"
+    _reopen()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace", encoding=None if stream.isatty() else "utf-8")
+    code = _code(given)
+    try:
+        sys.stdout.flush()
+    except OSError:  # it was said; Python would say it again at its end
+        _quiet()
+    return code
+
+
+def _code(given: list[str]) -> int:
+    from baconlogic.cli.app import app
+
     try:
         code = app(given, prog_name="baconlogic", standalone_mode=False)
         sys.stdout.flush()
@@ -59,9 +70,20 @@ def _usage(error: Any) -> int:
 
 def _quiet() -> int:
     """End without a word: whoever read the answer, `head` perhaps, has seen enough."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # what is not written yet goes nowhere, or Python would complain
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return UNREAD
+
+
+def _reopen() -> None:
+    """Take a closed stdout (`>&-`, where Python has None) for a pipe that nobody reads, and a closed stderr as well."""
+    if sys.stdout is None:
+        reader, writer = os.pipe()
+        os.close(reader)
+        sys.stdout = os.fdopen(writer, "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
 def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,7 +109,7 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
                 printing.error("interrupted")
                 raise typer.Exit(INTERRUPTED) from None
             if os.environ.get(DEBUG):
-                traceback.print_exc()
+                printing.beside(traceback.format_exc().rstrip())
             printing.error(explain(error))
             raise typer.Exit(MISUSED if isinstance(error, MisusedError) else UNUSABLE) from None
         return done

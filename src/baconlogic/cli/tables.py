@@ -15,8 +15,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.cli import options, printing
+from baconlogic.cli import printing
 from baconlogic.cli.errors import MisusedError, RefusedError
+from baconlogic.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -236,23 +237,27 @@ def require(frame: DataFrame, name: str, what: str) -> None:
 
 
 def check_written(path: Path) -> None:
-    """Refuse a file to which no table can be written."""
-    options.check_file(path)
+    """Refuse a name that does not say in which format to write."""
     if path.suffix.lower() not in FORMATS:
         raise MisusedError(f"{path}: a table is written as .csv, .tsv, .parquet or .jsonl")
 
 
 def write(frame: DataFrame, path: Path) -> None:
     """Write a table by the suffix of its name."""
+    write_whole(as_bytes(frame, path), path)
+
+
+def as_bytes(frame: DataFrame, path: Path) -> bytes:
+    """Return a table as the file of this name holds it."""
     check_written(path)
-    kind = FORMATS[path.suffix.lower()]
-    with path.open("wb") as file:
-        if kind == "parquet":
-            frame.write_parquet(file)
-        elif kind == "jsonl":
-            frame.write_ndjson(file)
-        else:
-            frame.write_csv(file, separator="\t" if kind == "tsv" else ",")
+    kind, file = FORMATS[path.suffix.lower()], io.BytesIO()
+    if kind == "parquet":
+        frame.write_parquet(file)
+    elif kind == "jsonl":
+        frame.write_ndjson(file)
+    else:
+        frame.write_csv(file, separator="\t" if kind == "tsv" else ",")
+    return file.getvalue()
 
 
 def pieces(frame: DataFrame, lines: bool, rows: int = 50_000) -> Iterator[str]:

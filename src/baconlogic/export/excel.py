@@ -60,6 +60,7 @@ def to_excel(model: Any, *, rows: int = 1000) -> Any:
             f"({MOST_CELLS} formulas); give fewer rows, or prune the tree"
         )
     book = Workbook()
+    book.properties.creator = "baconlogic"
     sheets.decide(book.active, made, trees, answers, rows)
     for first in range(0, len(printer.steps), MOST_COLUMNS):
         sheet = book.create_sheet(f"Workings{first // MOST_COLUMNS + 1 if first else ''}")
