@@ -25,9 +25,12 @@ KINDS = {
     "excel": "an exported workbook",
 }  # fmt: skip
 STARTS = {
-    "python": b"# -*- coding: utf-8 -*-\n# " + EXPORTED, "javascript": b"// " + EXPORTED, "c": b"/*\n * " + EXPORTED, "sql": b"-- " + EXPORTED,
+    "python": b"# -*- coding: utf-8 -*-\n# " + EXPORTED,
+    "javascript": b"// " + EXPORTED,
+    "c": b"/*\n * " + EXPORTED,
+    "sql": b"-- " + EXPORTED,
     "latex": b"% " + EXPORTED,
-}  # fmt: skip
+}
 REPORTED = (b'<meta name="generator" content="baconlogic">', b"[//]: # (A report by baconlogic.)")
 
 
