@@ -45,7 +45,7 @@ setup: pyproject.toml | $(BIN)/python
 
 # the kernel is compiled once and kept beside the code, so that the demo starts at once
 $(VENV)/.compiled: $(VENV)/.installed
-	$(BIN)/python -m baconlogic.experiments.warming
+	$(BIN)/python -m experiments.warming
 	@touch $@
 
 demo: $(VENV)/.compiled

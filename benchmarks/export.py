@@ -28,9 +28,9 @@ import record
 from timing import best_seconds
 
 from baconlogic import BaconClassifier, datasets, load
-from baconlogic.export.compiling import program
-from baconlogic.export.costs import c_nanoseconds, cost
-from baconlogic.export.python import to_python
+from baconlogic.export._compile import program
+from baconlogic.export._cost import c_nanoseconds, cost
+from baconlogic.export._python import to_python
 
 _NODE = """
 import {{ CLASSES, decide }} from "./model.mjs";

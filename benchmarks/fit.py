@@ -83,9 +83,11 @@ def truths(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def our_epochs(X: np.ndarray, y: np.ndarray, iterations: int) -> Callable[[int], object]:
     """Return a function that runs so many epochs of one attempt with the permutation layer on."""
-    from baconlogic import gcd, kernel
-    from baconlogic.search import Sinkhorn, annealing
-    from baconlogic.search.attempt import Run
+    from baconlogic.core import gcd
+    from baconlogic.kernel import loss as kernel
+    from baconlogic.learn.search import Sinkhorn
+    from baconlogic.learn.search import epochs as annealing
+    from baconlogic.learn.search.attempt import Run
 
     settings = kernel.Settings(calibrated=False, knee=gcd.gcd.knee, penalty=1e-3, amplifier=1.0)
     columns, share = np.ascontiguousarray(X.T), np.full(len(y), 1.0 / len(y))

@@ -23,7 +23,8 @@ import record
 from goals import Goal
 from timing import best_seconds
 
-from baconlogic import Tree, kernel
+from baconlogic import Tree
+from baconlogic.kernel import loss as kernel
 
 Floats = np.ndarray
 

@@ -15,8 +15,8 @@ from problems import EXTRA, SUITE
 from scipy.stats import rankdata
 from suite import FOLDS, SCORES, Score, read
 
-from baconlogic.experiments.validation import corrected
-from baconlogic.plot import style as colours
+from baconlogic.plot import _style as colours
+from experiments.validation import corrected
 
 HELD_TO = ("EBM", "logistic")  # the two it must not be significantly below
 BAR = 7  # on so many of the nine

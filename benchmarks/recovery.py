@@ -41,7 +41,7 @@ def ours(X: np.ndarray, y: np.ndarray, seed: int, **options: Any) -> tuple[Calla
 
 
 def sinkhorn(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Callable[[np.ndarray], Any], int]:
-    from baconlogic.search import Sinkhorn
+    from baconlogic.learn.search import Sinkhorn
 
     return ours(X, y, seed, search=Sinkhorn(acceptance_threshold=1.0, attempts=10**6))
 

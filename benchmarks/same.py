@@ -25,7 +25,8 @@ import numpy as np
 import pandas as pd
 from problems import SUITE, Absent
 
-from baconlogic import BaconClassifier, Tree, datasets, edit, explain, export, load, search
+from baconlogic import BaconClassifier, Tree, datasets, edit, explain, export, load
+from baconlogic.learn import search
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 TOLERANCE = 1e-12

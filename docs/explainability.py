@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic import explain
-from baconlogic.plot import style
-from baconlogic.subjects import subject
+from baconlogic.core.subject import subject
+from baconlogic.plot import _style as style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from baconlogic import Tree, datasets, gcd, load, plot
-from baconlogic.plot.style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, SKY, SMALL, TEXT, VERMILLION, tidy
+from baconlogic.plot._style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, SKY, SMALL, TEXT, VERMILLION, tidy
 
 DOCS = Path(__file__).parent
 IMAGES = DOCS / "images"

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from baconlogic import Decision, Gate, Leaf, Not, Tree
-from baconlogic.criteria import Given, Ramp, Sigmoid, Table
-from baconlogic.decision import Feature, Link
-from baconlogic.gcd import LEVELS, drastic
+from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
+from baconlogic.core.decision import Feature, Link
+from baconlogic.core.gcd import LEVELS, drastic
 
 ROWS = 10_000
 MODELS, OFTEN = 200, 60  # random models, and those of `make test`; `make slow` has the others

@@ -1,8 +1,8 @@
 """Names as strangers give them: what quotes, comments, keywords and markup of some language could be broken with."""
 
 from baconlogic import Decision, Gate, Leaf, Tree
-from baconlogic.criteria import Ramp, Table
-from baconlogic.decision import Feature, Link
+from baconlogic.core.criteria import Ramp, Table
+from baconlogic.core.decision import Feature, Link
 
 NAMES = [
     "it's",

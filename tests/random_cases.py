@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from baconlogic import Gate, Leaf, Not, Tree
-from baconlogic.criteria import Given, Ramp, Sigmoid, Table
+from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
 
 KINDS = ("given", "sigmoid", "ramp", "table")
 

@@ -8,8 +8,8 @@ import numpy as np
 from export_cases import ROWS, Expected
 
 from baconlogic import Decision, Gate, Leaf, Tree, datasets, load
-from baconlogic.criteria import Given, Ramp, Sigmoid, Table
-from baconlogic.decision import Feature, Link
+from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
+from baconlogic.core.decision import Feature, Link
 
 TYPES = {"n": "double precision", "g": "double precision", "c": "text", "w": "bigint"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from baconlogic import Gate, Leaf, Not, Tree
-from baconlogic.criteria import Given, Ramp, Sigmoid, Table
-from baconlogic.gcd import AGGREGATORS, LEVELS, drastic
+from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
+from baconlogic.core.gcd import AGGREGATORS, LEVELS, drastic
 
 truths = st.floats(0, 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from baconlogic import wording
+from baconlogic.core import words as wording
 
 Record = dict[str, Any]
 Records = dict[str, Record]

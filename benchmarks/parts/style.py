@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from baconlogic.plot import style
+from baconlogic.plot import _style as style
 
 LOOKS = {
     "baconlogic": (style.BLUE, "o", "-"),

@@ -29,16 +29,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from baconlogic import criteria, gcd
-from baconlogic.decision import Decision, load
-from baconlogic.files import ModelFormatError
-from baconlogic.notation import FormulaError
-from baconlogic.tree import Gate, Leaf, Not, Tree
+from baconlogic.core import __version__ as __version__
+from baconlogic.core.decision import Decision, load
+from baconlogic.core.files import ModelFormatError
+from baconlogic.core.notation import FormulaError
+from baconlogic.core.tree import Gate, Leaf, Not, Tree
 
 if TYPE_CHECKING:
     from baconlogic import datasets, edit, explain, export, plot, report, search, thresholds
-    from baconlogic.classifier import BaconClassifier
+    from baconlogic.learn.classifier import BaconClassifier
 
-__version__ = "0.1.0"
 __all__ = [
     "BaconClassifier",
     "Decision",
@@ -65,7 +65,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Bring in what learns only when it is asked for: a tree needs numpy alone."""
     if name == "BaconClassifier":
-        return import_module("baconlogic.classifier").BaconClassifier
+        return import_module("baconlogic.learn.classifier").BaconClassifier
     if name in ("datasets", "edit", "explain", "export", "plot", "report", "search", "thresholds"):
         return import_module(f"baconlogic.{name}")
     raise AttributeError(f"module 'baconlogic' has no attribute {name!r}")

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     141 where nobody reads the answer any more, as of `head`.
     """
     try:
-        from baconlogic.cli.running import run
+        from baconlogic.cli._run import run
     except ModuleNotFoundError as problem:
         if (problem.name or "").split(".")[0] not in ("click", "rich", "shellingham", "typer"):
             raise

@@ -19,15 +19,15 @@ A question takes a Tree, a Decision (what `load` gives) or a fitted classifier; 
 turned elsewhere, `label=` chooses among the trees of more than two classes.
 """
 
-from baconlogic.explain.alternating import Alternatives, alternatives
-from baconlogic.explain.asking import Unknown, unknown
-from baconlogic.explain.attributing import Attribution, attribution
-from baconlogic.explain.comparing import Comparison, compare
-from baconlogic.explain.counterfactuals import Counterfactual, counterfactual
-from baconlogic.explain.describing import Description, describe
-from baconlogic.explain.pruning_curves import PruningCurve, pruning_curve
-from baconlogic.explain.reasoning import Reasons, reasons
-from baconlogic.explain.tracing import Trace, trace
+from baconlogic.explain._alternatives import Alternatives, alternatives
+from baconlogic.explain._attribution import Attribution, attribution
+from baconlogic.explain._compare import Comparison, compare
+from baconlogic.explain._counterfactual import Counterfactual, counterfactual
+from baconlogic.explain._describe import Description, describe
+from baconlogic.explain._pruning_curve import PruningCurve, pruning_curve
+from baconlogic.explain._reasons import Reasons, reasons
+from baconlogic.explain._trace import Trace, trace
+from baconlogic.explain._unknown import Unknown, unknown
 
 __all__ = [
     "Alternatives",

@@ -20,15 +20,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from baconlogic.export.c import CSource, to_c
-    from baconlogic.export.costs import Cost, cost
-    from baconlogic.export.excel import to_excel
-    from baconlogic.export.javascript import to_javascript
-    from baconlogic.export.latex import to_latex
-    from baconlogic.export.onnx import to_onnx
-    from baconlogic.export.python import to_python
-    from baconlogic.export.saving import save
-    from baconlogic.export.sql import to_sql
+    from baconlogic.export._c import CSource, to_c
+    from baconlogic.export._cost import Cost, cost
+    from baconlogic.export._excel import to_excel
+    from baconlogic.export._javascript import to_javascript
+    from baconlogic.export._latex import to_latex
+    from baconlogic.export._onnx import to_onnx
+    from baconlogic.export._python import to_python
+    from baconlogic.export._save import save
+    from baconlogic.export._sql import to_sql
 
 __all__ = [
     "CSource",
@@ -46,9 +46,9 @@ __all__ = [
 
 _HOMES = {
     "CSource": "c",
-    "Cost": "costs",
-    "cost": "costs",
-    "save": "saving",
+    "Cost": "cost",
+    "cost": "cost",
+    "save": "save",
     "to_c": "c",
     "to_excel": "excel",
     "to_javascript": "javascript",
@@ -62,5 +62,5 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     """Bring in an export when it is asked for."""
     if name in _HOMES:
-        return getattr(import_module(f"baconlogic.export.{_HOMES[name]}"), name)
+        return getattr(import_module(f"baconlogic.export._{_HOMES[name]}"), name)
     raise AttributeError(f"module 'baconlogic.export' has no attribute {name!r}")

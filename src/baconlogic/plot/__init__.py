@@ -9,11 +9,11 @@
 Each takes the axes to draw on, or makes a figure, and returns the axes; showing and saving are yours.
 """
 
-from baconlogic.plot.counts import frequency, scenarios
-from baconlogic.plot.curves import path, precision_recall, pruning_curve
-from baconlogic.plot.data import correlation, truths
-from baconlogic.plot.shapes import criteria, surfaces
-from baconlogic.plot.trees import tree
+from baconlogic.plot._counts import frequency, scenarios
+from baconlogic.plot._curves import path, precision_recall, pruning_curve
+from baconlogic.plot._data import correlation, truths
+from baconlogic.plot._shapes import criteria, surfaces
+from baconlogic.plot._tree import tree
 
 __all__ = [
     "correlation",

@@ -7,15 +7,15 @@ prompt, check_report                      what to ask a language model, and whet
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.report.writing import report
+from baconlogic.report._report import report
 
 if TYPE_CHECKING:
-    from baconlogic.report.checks import check_report
-    from baconlogic.report.prompting import prompt
+    from baconlogic.report._check import check_report
+    from baconlogic.report._prompt import prompt
 
 __all__ = ["check_report", "prompt", "report"]
 
-_ELSEWHERE = {"check_report": "checks", "prompt": "prompting"}
+_ELSEWHERE = {"check_report": "_check", "prompt": "_prompt"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,74 @@
+"""The commands and their map: what `baconlogic --help` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from baconlogic import __version__
+from baconlogic.cli import _ask as asking
+from baconlogic.cli import _carry as carrying
+from baconlogic.cli import _change as changing
+from baconlogic.cli import _judge as judging
+from baconlogic.cli import _learn as learning
+from baconlogic.cli import _print as printing
+from baconlogic.cli import _reproduce as reproducing
+from baconlogic.cli._run import guarded
+
+app = typer.Typer(
+    name="baconlogic",
+    help="Decisions as graded-logic trees that people can read, check, edit and carry away.\n\n"
+    "Learn a model from a table, then ask it: the model comes first, then the data.",
+    epilog="Start with: baconlogic demo",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+LEARN, LOOK, JUDGE, CHANGE, CARRY = "Learn", "Understand", "Judge", "Change", "Carry away"
+
+# Every command: where it stands in the map, what it does, an example.
+COMMANDS: tuple[tuple[str, Callable[..., Any], str], ...] = (
+    (LEARN, learning.fit, "baconlogic fit data.csv --target diagnosis --positive M -o model.json"),
+    (LEARN, learning.alternatives, "baconlogic alternatives data.csv --target diagnosis -n 5 -o trees"),
+    (LEARN, learning.demo, "baconlogic demo -o trial"),
+    (LEARN, reproducing.reproduce, "baconlogic reproduce iris -o pictures"),
+    (LOOK, asking.show, "baconlogic show model.json --parts"),
+    (LOOK, asking.describe, "baconlogic describe model.json"),
+    (LOOK, asking.explain, "baconlogic explain model.json data.csv --row 17 --only trace,reasons"),
+    (JUDGE, judging.predict, "baconlogic predict model.json data.csv --keep -o answers.csv"),
+    (JUDGE, judging.evaluate, "baconlogic evaluate model.json new.csv --target diagnosis"),
+    (
+        JUDGE,
+        judging.thresholds,
+        "baconlogic thresholds model.json new.csv --target diagnosis --apply screening -o s.json",
+    ),
+    (JUDGE, judging.compare, "baconlogic compare old.json new.json data.csv"),
+    (CHANGE, changing.prune, "baconlogic prune model.json --keep 4 -o small.json"),
+    (CHANGE, changing.simplify, "baconlogic simplify model.json --tolerance 0.01 -o simple.json"),
+    (CHANGE, changing.edit, "baconlogic edit model.json --andness root=HC --weight radius=0.7 -o edited.json"),
+    (CARRY, carrying.export, "baconlogic export model.json --to c -o model.c"),
+    (CARRY, carrying.report, "baconlogic report model.json data.csv --target diagnosis -o report.html"),
+)
+
+for panel, command, example in COMMANDS:
+    app.command(command.__name__, rich_help_panel=panel, epilog=f"Example: {example}")(guarded(command))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        printing.answer(f"baconlogic {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say the version and end.", callback=_version, is_eager=True)
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from; may stand anywhere.")] = False,
+) -> None:
+    pass

@@ -1,0 +1,195 @@
+"""Model files, and how the labels in a table are those of a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from baconlogic import Decision, ModelFormatError, Tree, load
+from baconlogic.cli import _options as options
+from baconlogic.cli import _print as printing
+from baconlogic.cli import _tables as tables
+from baconlogic.cli._errors import RefusedError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from polars import DataFrame
+
+MOST_CLASSES = 100
+
+
+@dataclass(frozen=True)
+class Data:
+    """Rows and, where a target is given, their labels."""
+
+    X: DataFrame
+    y: NDArray[Any] | None
+    dropped: int = 0  # rows that have no label
+
+
+def read(path: Path) -> Tree | Decision:
+    """Return the model of a file."""
+    if str(path) == "-":
+        raise RefusedError("a model is read from a file, not from a pipe; give its path")
+    try:
+        return load(path)
+    except ModelFormatError as problem:
+        hint = "; the model comes first, then the data" if path.suffix.lower() in tables.FORMATS else ""
+        raise RefusedError(f"{problem}{hint or '; give a model file, as baconlogic fit writes it'}") from None
+
+
+def write(model: Tree | Decision, path: Path) -> None:
+    """Write a model; a process killed meanwhile leaves the old file or the new one, whole."""
+    model.save(path)
+
+
+def classes_of(model: Tree | Decision) -> tuple[Any, ...]:
+    """Return the classes of a decision; none of a tree alone."""
+    return model.classes if isinstance(model, Decision) else ()
+
+
+def matched(text: Any, known: Any) -> Any:
+    """Return the label that a text means, or None: 1 is "1", True is "true" or "True"."""
+    for label in known:
+        if text == label and isinstance(text, bool) == isinstance(label, bool):
+            return label
+    spelled = str(text).strip()
+    for label in known:
+        said = {str(label), str(label).lower()} if isinstance(label, bool) else {str(label)}
+        if isinstance(label, float) and label.is_integer():
+            said.add(str(int(label)))
+        if spelled in said:
+            return label
+    return None
+
+
+def label_of(text: str | None, model: Tree | Decision, *, needed: bool = False) -> Any:
+    """Return the class that --label means; of several trees one must be `needed`."""
+    known = classes_of(model)
+    if text is None:
+        if needed and len(known) > 2:
+            raise RefusedError(
+                f"there is a tree for each class; say which: --label, one of {', '.join(map(repr, known))}"
+            )
+        return None
+    if not known:
+        return options.value(text)
+    found = matched(text, known)
+    if found is None:
+        raise RefusedError(f"there is no class {text!r}; the model knows {', '.join(map(repr, known))}")
+    return found
+
+
+def split(frame: DataFrame, target: str) -> Data:
+    """Return a table as rows and labels; rows without a label are left out."""
+    tables.require(frame, target, "--target")
+    known = frame.get_column(target).is_not_null()
+    if frame.schema[target].is_float():
+        known &= frame.get_column(target).is_not_nan().fill_null(value=False)
+    kept = frame.filter(known) if not known.all() else frame
+    if not kept.height:
+        raise RefusedError(f"column {target!r} is empty in every row, so there are no classes")
+    if kept.height < frame.height:
+        n = frame.height - kept.height
+        printing.note(f"{n} row{'' if n == 1 else 's'} without {target!r} {'is' if n == 1 else 'are'} left out")
+    return Data(kept.drop(target), kept.get_column(target).to_numpy(), frame.height - kept.height)
+
+
+def known_labels(y: NDArray[Any], target: str) -> list[Any]:
+    """Return the different labels, in their order; refuse what looks like a measurement."""
+    import numpy as np
+
+    found: list[Any] = np.unique(y).tolist()
+    fractions = any(isinstance(label, float) and not label.is_integer() for label in found)
+    if fractions or len(found) > MOST_CLASSES:
+        shown = ", ".join(map(repr, found[:3]))
+        raise RefusedError(
+            f"column {target!r} has {len(found)} different values ({shown}, ...), which are no classes; choose another "
+            "--target, or --positive VALUE for one value against the rest"
+        )
+    return found
+
+
+def labels(model: Tree | Decision, y: NDArray[Any], label: Any = None) -> NDArray[np.object_]:
+    """Return labels of a table as those of the model; "not M" stands for every other label than M."""
+    import numpy as np
+
+    found, codes = np.unique(y, return_inverse=True)
+    known = classes_of(model)
+    if not known and label is not None and matched(label, found.tolist()) is None:
+        shown = ", ".join(repr(each) for each in found.tolist()[:10])
+        raise RefusedError(f"no row is --label {label!r}; the target holds {shown}")
+    meant: list[Any] = []
+    for given in found.tolist():
+        if not known:
+            meant.append(_of_a_tree(given, label))
+            continue
+        is_rest = len(known) == 2 and known[0] == f"not {known[1]}"
+        as_known = matched(given, known)
+        if as_known is None and not is_rest:
+            raise RefusedError(
+                f"the target holds {given!r:.60}, but the model knows {', '.join(map(repr, known))}; "
+                "check --target, or leave these rows out"
+            )
+        meant.append(known[0] if as_known is None else as_known)
+    array = np.empty(len(meant), dtype=object)
+    array[:] = meant
+    return np.asarray(array[codes])
+
+
+def _of_a_tree(given: Any, label: Any) -> Any:
+    """Return what a label says to a tree alone: whether it is --label, or else true or false."""
+    if label is not None:
+        return label if matched(label, [given]) is not None else f"not {label}"
+    meant = matched(str(given).lower(), [True, False])
+    if meant is None and given in (0, 1):
+        meant = bool(given)
+    if meant is None:
+        raise RefusedError(f"the target holds {given!r:.60}; of a tree alone, --label says which value means yes")
+    return meant
+
+
+def judged(model: Tree | Decision, frame: DataFrame, target: str | None, label: Any = None) -> Data:
+    """Return rows and, where a target is given, their labels as the model knows them."""
+    if target is None:
+        return Data(frame, None)
+    data = split(frame, target)
+    assert data.y is not None  # noqa: S101
+    return replace(data, y=labels(model, data.y, label))
+
+
+def size(tree: Tree) -> tuple[int, int]:
+    """Return the number of leaves and of gates."""
+    from baconlogic.edit._change import count
+
+    return count(tree)
+
+
+def summary(model: Tree | Decision) -> dict[str, Any]:
+    """Return what there is to know about a model as plain data."""
+    trees = model.trees if isinstance(model, Decision) else (model,)
+    said: dict[str, Any] = {
+        "kind": "decision" if isinstance(model, Decision) else "tree",
+        "trees": [
+            {"formula": tree.formula(), "features": tree.features, "leaves": size(tree)[0], "gates": size(tree)[1]}
+            for tree in trees
+        ],
+    }
+    if isinstance(model, Decision):
+        said |= {
+            "classes": model.classes,
+            "thresholds": [model.threshold] if len(trees) == 1 else [link.threshold for link in model.links],
+            "columns": [{"name": feature.name, "kind": feature.kind} for feature in model.features],
+            "provenance": dict(model.provenance),
+        }
+    return said
+
+
+def with_threshold(model: Tree | Decision, threshold: float, said: str) -> Decision:
+    """Return the decision that turns at another truth; probabilities stay what they are."""
+    if not isinstance(model, Decision) or len(model.trees) != 1:
+        what = f"has {len(model.trees)} trees" if isinstance(model, Decision) else "is a tree alone"
+        raise RefusedError(f"a threshold turns a decision between two classes, but this model {what}")
+    return replace(model, turns_at=threshold, provenance={**model.provenance, "threshold": said})

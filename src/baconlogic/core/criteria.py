@@ -1,0 +1,367 @@
+"""Elementary criteria: one raw column -> degree of truth in [0, 1], and back.
+
+    Given      the column already holds degrees of truth (or 0/1)
+    Ramp       piecewise linear between breakpoints (value, truth), constant outside: LSP's usual criterion
+    Sigmoid    1 / (1 + exp(-slope (x - centre))): extremes pushed to 0 and 1, the middle stretched (Appendix F)
+    Table      a truth for each category
+
+Each can state the truth of a missing value; without it a missing value is an error. Missing is NaN in a numeric column
+and None in a column of categories.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from baconlogic.core.checks import check_finite, check_text, check_truth, pairs_of, quantiles_of
+from baconlogic.core.criterion import UNSTATED, Criterion, Numeric
+from baconlogic.core.fading import logistic
+from baconlogic.core.words import degree, listed, number, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Category = str | int | bool
+
+__all__ = ["UNSTATED", "Criterion", "Given", "Numeric", "Ramp", "Sigmoid", "Table", "unlisted"]
+
+
+@dataclass(frozen=True)
+class Given(Numeric):
+    """The column holds degrees of truth already."""
+
+    kind: ClassVar[str] = "given"
+    domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def __init__(self, missing: float | None = None) -> None:
+        self._set(missing)
+
+    @property
+    def bends(self) -> tuple[float, ...]:
+        """0 and 1: nothing lies outside."""
+        return self.domain
+
+    def known(self, values: Floats) -> Floats:
+        """Return the values themselves."""
+        outside = (values < 0.0) | (values > 1.0)
+        if outside.any():
+            raise ValueError(
+                f"{float(values[outside][0])!r} is not a degree of truth in [0, 1]; give the leaf a criterion, "
+                "e.g. name[0 at 10, 1 at 20]"
+            )
+        return np.array(values, dtype=float)
+
+    @property
+    def rising(self) -> bool:
+        """Larger is truer."""
+        return True
+
+    def inverse(self, truth: float) -> float:
+        """Return the truth itself."""
+        check_truth(truth, "truth")
+        return float(truth)
+
+    def words(self, feature: str) -> str:
+        """Say that the column speaks for itself."""
+        return f"{feature} is true, to the degree given{self._when_missing()}"
+
+
+@dataclass(frozen=True)
+class Ramp(Numeric):
+    """Straight lines between breakpoints, e.g. Ramp([(12, 0), (25, 1)]): not true below 12, fully true above 25."""
+
+    kind: ClassVar[str] = "ramp"
+    points: tuple[tuple[float, float], ...] = ()  # (raw value, truth), raw values increasing
+    unit: str = ""
+
+    def __init__(self, points: Any, missing: float | None = None, unit: str = "") -> None:
+        pairs = pairs_of(points, "breakpoints", "(value, truth), e.g. [(12, 0), (25, 1)]")
+        for x, t in pairs:
+            check_finite(x, "a breakpoint")
+            check_truth(t, f"the truth at {number(x)}")
+        check_text(unit, "a unit", empty=True)
+        self._set(missing, points=tuple(sorted((float(x), float(t)) for x, t in pairs)), unit=unit)
+        if len(pairs) < 2:
+            raise ValueError(f"a ramp needs two or more breakpoints, got {len(pairs)}")
+        for (a, _), (b, _) in pairwise(self.points):
+            if not (b > a and math.isfinite(1.0 / (b - a))):
+                raise ValueError(f"two breakpoints are at the same value, {number(b)}; set them apart")
+        if len(set(self._truths)) == 1:
+            raise ValueError(f"a ramp must rise or fall, but it is {self._truths[0]:g} everywhere")
+
+    @classmethod
+    def between(cls, no: float, yes: float, **rest: Any) -> Self:
+        """Return the ramp that is not true at `no` and fully true at `yes`; falling when `yes` is the smaller."""
+        return cls(sorted([(no, 0.0), (yes, 1.0)]), **rest)
+
+    @classmethod
+    def from_column(
+        cls, values: ArrayLike, *, rising: bool = True, low: float = 0.05, high: float = 0.95, **rest: Any
+    ) -> Self:
+        """Return the ramp between two quantiles of a column, so that outliers do not squeeze the rest."""
+        start, end, _ = quantiles_of(values, low, high)
+        return cls.between(start, end, **rest) if rising else cls.between(end, start, **rest)
+
+    @classmethod
+    def minmax(cls, values: ArrayLike, *, rising: bool = True, **rest: Any) -> Self:
+        """Return the ramp from the smallest to the largest value of a column."""
+        return cls.from_column(values, rising=rising, low=0.0, high=1.0, **rest)
+
+    @property
+    def _values(self) -> list[float]:
+        return [x for x, _ in self.points]
+
+    @property
+    def _truths(self) -> list[float]:
+        return [t for _, t in self.points]
+
+    @property
+    def bends(self) -> tuple[float, ...]:
+        """The breakpoints."""
+        return tuple(self._values)
+
+    def known(self, values: Floats) -> Floats:
+        """Interpolate between the breakpoints."""
+        return _interpolated(values, np.array(self._values), np.array(self._truths))
+
+    def known_falsity(self, values: Floats) -> Floats:
+        """Interpolate between the falsities of the breakpoints."""
+        return _interpolated(values, np.array(self._values), 1.0 - np.array(self._truths))
+
+    def _image(self, low: Floats, high: Floats, curve: Callable[[Floats], Floats]) -> tuple[Floats, Floats]:
+        lowest, highest = super()._image(low, high, curve)
+        for x, t in zip(self._values, curve(np.array(self._values)), strict=True):
+            inside = (low < x) & (x < high)
+            lowest = np.where(inside, np.minimum(lowest, t), lowest)
+            highest = np.where(inside, np.maximum(highest, t), highest)
+        return lowest, highest
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and highest truth of its breakpoints."""
+        return min(self._truths), max(self._truths)
+
+    @property
+    def rising(self) -> bool | None:
+        """Whether the breakpoints rise, fall, or do both."""
+        if self._truths == sorted(self._truths):
+            return True
+        return False if self._truths == sorted(self._truths, reverse=True) else None
+
+    def crossings(self, truth: float) -> tuple[float, ...]:
+        """Return every raw value at which the ramp passes or first reaches `truth`."""
+        check_truth(truth, "truth")
+        found: list[float] = []
+        for (x0, t0), (x1, t1) in pairwise(self.points):
+            if t0 != t1 and min(t0, t1) <= truth <= max(t0, t1):
+                x = x0 + (x1 - x0) * ((truth - t0) / (t1 - t0))
+                if not found or x > found[-1]:
+                    found.append(x)
+        return tuple(found)
+
+    def inverse(self, truth: float) -> float:
+        """Return the raw value that is `truth` true; the first to be fully true, the last not to be true at all."""
+        found = self.crossings(truth)
+        low, high = self.range
+        if not found:
+            raise ValueError(f"no value is {truth:g} true; truths run from {low:g} to {high:g}")
+        if not self.monotone:
+            raise ValueError("this ramp rises and falls; use crossings(truth) for every value")
+        return found[0]
+
+    @property
+    def of_flag(self) -> bool:
+        """Whether it gives 0 and 1, and nothing else, a truth of their own, as one learned of a 0/1 column does."""
+        return self._values == [0.0, 1.0] and set(self._truths) != {0.0, 1.0}
+
+    def words(self, feature: str) -> str:
+        """Say each level and where it holds, and half-way when there are but two."""
+        points = list(self.points)
+        if self.of_flag:
+            no, yes = (degree(t) for t in self._truths)
+            return f"{feature}: {yes} when 1, {no} when 0{self._in_unit()}{self._when_missing()}"
+        if len(points) == 2 and self.range == (0.0, 1.0):
+            points.insert(1, (self.inverse(0.5), 0.5))
+        shown = dict(zip((x for x, _ in points), numbers([x for x, _ in points]), strict=True))
+        levels = [(t, [shown[x] for x, _ in group]) for t, group in groupby(points, key=lambda point: point[1])]
+        places = [f"at {at[0]}" if len(at) == 1 else f"from {at[0]} to {at[-1]}" for _, at in levels]
+        places[0], places[-1] = f"below {levels[0][1][-1]}", f"above {levels[-1][1][0]}"
+        said = ", ".join(f"{degree(t)} {place}" for (t, _), place in zip(levels, places, strict=True))
+        return f"{feature} {self._kind()}: {said}{self._in_unit()}{self._when_missing()}"
+
+    def _kind(self) -> str:
+        if self.rising is not None:
+            return "is large" if self.rising else "is small"
+        top = self._truths.index(max(self._truths))
+        rises, falls = self._truths[: top + 1], self._truths[top:]
+        return "is in range" if rises == sorted(rises) and falls == sorted(falls, reverse=True) else "fits"
+
+
+@dataclass(frozen=True)
+class Sigmoid(Numeric):
+    """Half true at `centre`, rising with `slope` (falling when it is negative)."""
+
+    kind: ClassVar[str] = "sigmoid"
+    centre: float = 0.0
+    slope: float = 1.0
+    unit: str = ""
+
+    def __init__(self, centre: float, slope: float, missing: float | None = None, unit: str = "") -> None:
+        check_finite(centre, "the centre of a sigmoid")
+        check_finite(slope, "the slope of a sigmoid")
+        if slope == 0.0:
+            raise ValueError("the slope of a sigmoid must not be 0: it would be half true everywhere")
+        check_text(unit, "a unit", empty=True)
+        self._set(missing, centre=float(centre), slope=float(slope), unit=unit)
+
+    @classmethod
+    def from_column(
+        cls, values: ArrayLike, *, rising: bool = True, low: float = 0.05, high: float = 0.95, **rest: Any
+    ) -> Self:
+        """Return the sigmoid that is half true at the median and spans 5% to 95% of truth between two quantiles."""
+        start, end, middle = quantiles_of(values, low, high)
+        slope = 2.0 * math.log(19.0) / (end - start)
+        return cls(middle, slope if rising else -slope, **rest)
+
+    @property
+    def bends(self) -> tuple[float, ...]:
+        """The centre, and marks on both sides of it; beyond the last it is 0 or 1 to the last bit."""
+        below, above = math.nextafter(self.centre, -math.inf), math.nextafter(self.centre, math.inf)
+        reaches = [min(distance / abs(self.slope), 1.7e308) for distance in (1.0, 2.0, 4.0, 8.0, 20.0, 800.0)]
+        left = [min(self.centre - reach, below) for reach in reversed(reaches)]
+        return (*left, self.centre, *(max(self.centre + reach, above) for reach in reaches))
+
+    def known(self, values: Floats) -> Floats:
+        """Evaluate the logistic curve."""
+        with np.errstate(over="ignore"):
+            return logistic(self.slope * (values - self.centre))
+
+    def known_falsity(self, values: Floats) -> Floats:
+        """Evaluate the mirrored curve."""
+        with np.errstate(over="ignore"):
+            return logistic(-self.slope * (values - self.centre))
+
+    @property
+    def rising(self) -> bool:
+        """Whether the slope is positive."""
+        return self.slope > 0.0
+
+    def inverse(self, truth: float) -> float:
+        """Return the raw value that is `truth` true; infinite for 0 and 1."""
+        check_truth(truth, "truth")
+        if truth in (0.0, 1.0):
+            return math.inf if (truth == 1.0) == self.rising else -math.inf
+        return self.centre + (math.log(truth) - math.log1p(-truth)) / self.slope
+
+    def words(self, feature: str) -> str:
+        """Say where it is half true, and where above that it is nearly true, or hardly."""
+        at = [(self.inverse(t), t) for t in (0.5, 0.95 if self.rising else 0.05)]
+        shown = numbers([x for x, _ in at])
+        said = ", ".join(f"{degree(t)} at {text}" for (_, t), text in zip(at, shown, strict=True))
+        return f"{feature} is {'large' if self.rising else 'small'}: {said}{self._in_unit()}{self._when_missing()}"
+
+
+@dataclass(frozen=True)
+class Table(Criterion):
+    """A truth for each category, and one for any `other`; without it a category not in the table is an error."""
+
+    kind: ClassVar[str] = "table"
+    categorical: ClassVar[bool] = True
+    truths: tuple[tuple[Category, float], ...] = ()
+    other: float | None = None
+
+    def __init__(self, truths: Any, other: float | None = None, missing: float | None = None) -> None:
+        pairs = pairs_of(truths, "truths", '(category, truth), e.g. {"red": 1, "blue": 0.4}')
+        for category, truth in pairs:
+            if isinstance(category, str):
+                check_text(f"{category}.", "a category")
+            elif not isinstance(category, int):
+                raise TypeError(f"a category must be text, a whole number or true/false, got {category!r}")
+            check_truth(truth, f"the truth of {category!r}")
+        if not pairs:
+            raise ValueError("a table needs at least one category")
+        twice = [category for category, times in Counter(c for c, _ in pairs).items() if times > 1]
+        if twice:
+            raise ValueError(f"the category {twice[0]!r} is given twice")
+        if other is not None:
+            check_truth(other, "the truth of other categories")
+            other = float(other)
+        self._set(missing, truths=tuple((c, float(t)) for c, t in pairs), other=other)
+
+    def truth(self, values: NDArray[Any]) -> Floats:
+        """Return the truth of each category."""
+        text = {isinstance(category, str) for category, _ in self.truths}
+        seen: dict[Any, float | None] = {**dict(self.truths), None: self.missing}
+        truths: list[float] = []
+        for v in values.tolist():
+            try:
+                found = seen[v]
+            except KeyError:
+                found = seen[v] = self.other if isinstance(v, str) in text else None
+            except TypeError:
+                raise ValueError(f"{v!r:.60} cannot be a category") from None
+            if found is None:
+                raise ValueError(self._refusal(v))
+            truths.append(found)
+        return np.array(truths, dtype=float)
+
+    def _refusal(self, value: Any) -> str:
+        first = ", ".join(repr(category) for category, _ in self.truths[:5]) + (", ..." if len(self.truths) > 5 else "")
+        if value is None:
+            return UNSTATED
+        if self.other is None:
+            return f"the category {value!r} is not in the table ({first}); add it, or state `other`"
+        return f"{value!r} is of another kind than the table's categories ({first}); is this the right column?"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and highest truth of a category, `other` included."""
+        truths = [t for _, t in self.truths] + ([] if self.other is None else [self.other])
+        return min(truths), max(truths)
+
+    @property
+    def rising(self) -> None:
+        """Categories have no order."""
+        return
+
+    def inverse(self, truth: float) -> tuple[Category, ...]:
+        """Return the categories that are at least `truth` true."""
+        check_truth(truth, "truth")
+        return tuple(category for category, t in self.truths if t >= truth)
+
+    def words(self, feature: str) -> str:
+        """Say the categories of each degree of truth."""
+        degrees = dict.fromkeys(t for _, t in self.truths)
+        said = [f"{degree(t)} for {listed([repr(c) for c, own in self.truths if own == t])}" for t in degrees]
+        if self.other is not None:
+            said.append(f"{degree(self.other)} for anything else")
+        return f"{feature} fits: {', '.join(said)}{self._when_missing()}"
+
+
+def _interpolated(values: Floats, marks: Floats, truths: Floats) -> Floats:
+    """Follow straight lines between marks, each from its lower end so that no digits are lost where truth is near 0."""
+    place = np.clip(np.searchsorted(marks, values, side="right") - 1, 0, len(marks) - 2)
+    start, end = truths[place], truths[place + 1]
+    anchor = np.where(start <= end, marks[place], marks[place + 1])
+    with np.errstate(over="ignore", invalid="ignore"):  # far outside, where the line is not taken
+        slope = (end - start) / (marks[place + 1] - marks[place])
+        line = np.minimum(np.minimum(start, end) + slope * (values - anchor), np.maximum(start, end))
+    line = np.where(values < marks[0], truths[0], np.where(values >= marks[-1], truths[-1], line))
+    return np.where(np.isnan(values), np.nan, line)
+
+
+def unlisted(listed: Iterable[Any]) -> Any:
+    """Return what stands for any category that no table lists, of the same kind as those they do."""
+    known = list(listed)
+    text = any(isinstance(category, str) for category in known)
+    return "".join(map(str, known)) + "." if text else sum(abs(category) for category in known) + 1

@@ -1,0 +1,366 @@
+"""A one-line notation that a person can type: `formula` writes it, `parse` reads it.
+
+    HHC(shape: 0.5, size = HHD(radius: 0.2, area: 0.8): 0.5)
+
+The parts:
+
+    gate        CODE(input, input, ...) or ANDNESS(...), e.g. SC(a, b), 0.83(a, b); `exact SC(...)` names an aggregator
+    input       node, or node: weight (0.6 or 60%); equal weights when none is given
+    node        gate, leaf or `not` node, with a name in front or not: size = ...; brackets around it are allowed
+    leaf        feature, or feature[criterion]; a feature that is not a plain word stands in double quotes
+    criterion   ramp       radius[0 at 12, 1 at 25]               truth at value, any number of breakpoints
+                sigmoid    radius[half at 16.8, slope 0.9]
+                table      colour[1 if "red", 0.4 if "blue", other 0]
+                any of them, or none, with: missing 0.5, unit "mm"
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from baconlogic.core.criteria import Criterion, Given, Ramp, Sigmoid, Table
+from baconlogic.core.gcd import AGGREGATORS, LEVELS
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_WORD = re.compile(r"[^\W\d]\w*")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_SPACE = re.compile(r"\s*")
+_WHOLE = re.compile(r"[+-]?\d+(?![\w.])")
+_HEAD = re.compile(rf"(?:(?P<rule>{_WORD.pattern})\s+)?(?P<level>{_NUMBER.pattern}|{_WORD.pattern}[+-]?)\s*\(")
+
+
+class FormulaError(ValueError):
+    """A formula that cannot be read; the message shows where."""
+
+    def __init__(self, problem: str, text: str, position: int) -> None:
+        line, begins = text.count("\n", 0, position) + 1, text.rfind("\n", 0, position) + 1
+        column, whole = position - begins, text[begins:].split("\n")[0]
+        left, right = max(column - 60, 0), column + 40
+        shown = ("..." if left else "") + re.sub(r"\s", " ", whole[left:right]) + ("..." if right < len(whole) else "")
+        mark = " " * (column - left + (3 if left else 0)) + "^"
+        place = f"line {line}, column {column + 1}" if "\n" in text.strip() else f"column {column + 1}"
+        super().__init__(f"{problem} ({place})\n  {shown}\n  {mark}")
+        self.problem, self.position = problem, position
+
+
+def formula(root: Node) -> str:
+    """Write a tree in the notation; `parse` gives it back exactly."""
+    texts: list[str] = []
+    for node, below in flatten(root):
+        label = f"{_write_name(node.name)} = " if node.name else ""
+        texts.append(label + _write(node, [texts[i] for i in below]))
+        for i in below:
+            texts[i] = ""  # a long chain would otherwise keep every prefix of itself
+    return texts[-1]
+
+
+def _write(node: Node, inputs: list[str]) -> str:
+    if isinstance(node, Gate):
+        n = len(inputs)
+        rule = "" if node.aggregator == "gcd" else f"{node.aggregator} "
+        code = node.level.code if node.level.andness(n) == node.andness else _digits(node.andness)
+        if node.weights != (1.0 / n,) * n:
+            inputs = [f"{text}: {_digits(weight)}" for text, weight in zip(inputs, node.weights, strict=True)]
+        return f"{rule}{code}({', '.join(inputs)})"
+    if isinstance(node, Leaf):
+        items = _write_criterion(node.criterion)
+        return _write_name(node.feature) + (f"[{', '.join(items)}]" if items else "")
+    return f"not {inputs[0]}"
+
+
+def _write_criterion(criterion: Criterion) -> list[str]:
+    items: list[str] = []
+    if isinstance(criterion, Ramp):
+        items += [f"{_digits(t)} at {_digits(x)}" for x, t in criterion.points]
+    elif isinstance(criterion, Sigmoid):
+        items += [f"half at {_digits(criterion.centre)}", f"slope {_digits(criterion.slope)}"]
+    elif isinstance(criterion, Table):
+        items += [f"{_digits(t)} if {json.dumps(category, ensure_ascii=False)}" for category, t in criterion.truths]
+        items += [] if criterion.other is None else [f"other {_digits(criterion.other)}"]
+    items += [] if criterion.missing is None else [f"missing {_digits(criterion.missing)}"]
+    unit = getattr(criterion, "unit", "")
+    return items + ([f"unit {json.dumps(unit, ensure_ascii=False)}"] if unit else [])
+
+
+def _digits(value: float) -> str:
+    return repr(value).removesuffix(".0")
+
+
+def _write_name(name: str) -> str:
+    return name if _WORD.fullmatch(name) and name != "not" else json.dumps(name, ensure_ascii=False)
+
+
+@dataclass
+class _Open:
+    """A gate whose closing bracket is still to come."""
+
+    names: list[str]
+    position: int
+    andness: float | str | None  # None: brackets around one node
+    aggregator: str
+    inputs: list[Node] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    unweighted: int | None = None  # where the first input without a weight ends
+
+
+@dataclass
+class _Said:
+    """What the brackets of a criterion hold."""
+
+    points: list[tuple[float, float]] = field(default_factory=list)
+    categories: list[tuple[Any, float]] = field(default_factory=list)
+    rest: dict[str, Any] = field(default_factory=dict)
+
+
+class _Reader:
+    """The text and how far it has been read."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+        self.take(_SPACE)
+
+    def fail(self, problem: str, at: int | None = None) -> FormulaError:
+        return FormulaError(problem, self.text, self.at if at is None else at)
+
+    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Read what fits the pattern here, and the space after it; None where it does not fit."""
+        match = pattern.match(self.text, self.at)
+        if match:
+            self.at = _SPACE.match(self.text, match.end()).end()  # type: ignore[union-attr]
+        return match
+
+    def sign(self, choices: str, what: str = "") -> str:
+        """Read one of the given signs; with `what`, its absence is an error."""
+        found = self.text[self.at : self.at + 1]
+        if found and found in choices:
+            self.at = _SPACE.match(self.text, self.at + 1).end()  # type: ignore[union-attr]
+            return found
+        if what:
+            raise self.fail(f"expected {what}")
+        return ""
+
+    def number(self, what: str) -> float:
+        match = self.take(_NUMBER)
+        if not match:
+            raise self.fail(f"expected {what}, a number")
+        return float(match.group())
+
+    def string(self) -> str | None:
+        start, match = self.at, self.take(_STRING)
+        if not match:
+            return None
+        try:
+            return str(json.loads(match.group(), strict=False))
+        except ValueError:
+            raise self.fail("this quoted text has an escape that is not valid", start) from None
+
+    def name(self) -> str | None:
+        text = self.string()
+        if text is not None:
+            return text
+        match = self.take(_WORD)
+        return match.group() if match else None
+
+
+def parse(text: str) -> Node:
+    """Read a tree; the notation is described at the head of this module."""
+    if not isinstance(text, str):
+        raise TypeError(f"a formula is text, got {type(text).__name__}")
+    reader = _Reader(text)
+    if not text.strip():
+        raise reader.fail("a tree needs at least one leaf, e.g. SC(salary: 0.6, interests: 0.4)")
+    waiting: list[_Open] = []
+    while True:
+        names = _read_names(reader)
+        gate = _read_head(reader, names)
+        if gate:
+            waiting.append(gate)
+            continue
+        node = _read_leaf(reader, names)
+        while waiting:
+            if _read_after(reader, waiting[-1], node) == ",":
+                break
+            node = _close(reader, waiting.pop())
+        else:
+            if reader.at < len(text):
+                raise reader.fail(_unexpected(reader, "the end of the formula"))
+            return node
+
+
+def _read_after(reader: _Reader, gate: _Open, node: Node) -> str:
+    """Add an input to its gate with the weight behind it; return the "," or ")" that follows."""
+    gate.inputs.append(node)
+    if gate.andness is not None and reader.sign(":"):
+        weight = reader.number("a weight")
+        gate.weights.append(weight / 100.0 if reader.sign("%") else weight)
+    elif gate.unweighted is None:
+        gate.unweighted = reader.at
+    follows = reader.sign(",)" if gate.andness is not None else ")")
+    if not follows:
+        raise reader.fail(_unexpected(reader, "',' or ')'" if gate.andness is not None else "')'"))
+    return follows
+
+
+def _unexpected(reader: _Reader, expected: str) -> str:
+    """Say what was expected; a name of several words or with signs in it is the usual reason."""
+    here, before = reader.text[reader.at : reader.at + 1], reader.text[: reader.at].rstrip()[-1:]
+    if (here.isalnum() or here in "_./-%#") and here and (before.isalnum() or before == "_"):
+        return f'expected {expected}; a name that is not one plain word stands in double quotes, e.g. "worst radius"'
+    return f"expected {expected}"
+
+
+def _read_names(reader: _Reader) -> list[str]:
+    """Read names and `not`s in front of a node. The last name is its own; those before it belong to its negations."""
+    names = [""]
+    while True:
+        start, quoted = reader.at, reader.text.startswith('"', reader.at)
+        word = reader.name()
+        if word == "not" and not quoted:
+            names.append("")
+        elif word and reader.sign("="):
+            names[-1] = word
+        else:
+            reader.at = start
+            return names
+
+
+def _read_head(reader: _Reader, names: list[str]) -> _Open | None:
+    """Read "CODE(", "ANDNESS(" or "(", with an aggregator in front or not; None when no gate begins here."""
+    start = reader.at
+    if reader.sign("("):
+        return _Open(names, start, None, "")
+    match = reader.take(_HEAD)
+    if not match:
+        return None
+    rule, level = match["rule"] or "gcd", match["level"]
+    if rule not in AGGREGATORS:
+        raise reader.fail(f"unknown aggregator {rule!r}; use one of {', '.join(AGGREGATORS)}", start)
+    if _NUMBER.fullmatch(level):
+        return _Open(names, start, float(level), rule)
+    if level not in LEVELS:
+        meant = {"AND": "HC", "OR": "HD"}.get(level.upper(), level.upper())
+        hint = f"did you mean {meant}?" if meant in LEVELS else f"use a number or one of {', '.join(LEVELS)}"
+        raise reader.fail(f"unknown code {level!r}; {hint}", match.start("level"))
+    return _Open(names, start, level, rule)
+
+
+def _close(reader: _Reader, gate: _Open) -> Node:
+    if gate.andness is None:
+        return _make(reader, gate.names, gate.position, _renamed, gate.inputs[0])
+    if gate.weights and gate.unweighted is not None:
+        raise reader.fail("give every input of this gate a weight, or none", gate.unweighted)
+    content = gate.inputs, gate.andness, gate.weights or None, gate.aggregator
+    return _make(reader, gate.names, gate.position, Gate, *content)
+
+
+def _read_leaf(reader: _Reader, names: list[str]) -> Node:
+    start = reader.at
+    feature = reader.name()
+    if feature is None:
+        quote = reader.text[start : start + 1] in tuple("\"'`\u2018\u2019\u201c\u201d")
+        raise reader.fail(
+            'put the name between straight double quotes, e.g. "worst radius"'
+            if quote
+            else "expected a feature, `not` or a gate such as SC(...)"
+        )
+    criterion = _read_criterion(reader) if reader.sign("[") else Given()
+    return _make(reader, names, start, Leaf, feature, criterion)
+
+
+def _make(reader: _Reader, names: list[str], position: int, make: Callable[..., Node], *content: Any) -> Node:
+    try:
+        return _negate(names, make(*content, name=names[-1]))
+    except ValueError as problem:
+        raise reader.fail(str(problem), position) from None
+
+
+def _renamed(node: Node, name: str) -> Node:
+    if name and node.name:
+        raise ValueError(f"this part has two names, {name!r} and {node.name!r}")
+    return replace(node, name=name) if name else node
+
+
+def _negate(names: list[str], node: Node) -> Node:
+    """Wrap a node in the negations that stood in front of it."""
+    for name in reversed(names[:-1]):
+        node = Not(node, name)
+    return node
+
+
+def _read_criterion(reader: _Reader) -> Criterion:
+    start, said = reader.at, _Said()
+    while True:
+        _read_item(reader, said)
+        if reader.sign(",]", "',' or ']'") == "]":
+            break
+    try:
+        return _build(said)
+    except (ValueError, TypeError) as problem:
+        raise reader.fail(str(problem), start) from None
+
+
+def _read_item(reader: _Reader, said: _Said) -> None:
+    here, truth, word = reader.at, reader.take(_NUMBER), reader.take(_WORD)
+    key = word.group() if word else ""
+    if truth and key == "at":
+        said.points.append((reader.number("a breakpoint"), float(truth.group())))
+    elif truth and key == "if":
+        said.categories.append((_read_category(reader), float(truth.group())))
+    elif truth or key not in ("half", "slope", "other", "missing", "unit"):
+        raise reader.fail('expected e.g. 1 at 25, half at 16.8, slope 0.9, 1 if "red", other 0, missing 0.5', here)
+    elif key in said.rest:
+        raise reader.fail(f"{key!r} is said twice", here)
+    else:
+        said.rest[key] = _read_value(reader, key)
+
+
+def _build(said: _Said) -> Criterion:
+    """Make the one kind of criterion that everything said fits."""
+    rest = said.rest
+    kinds = {"ramp": bool(said.points), "table": bool(said.categories) or "other" in rest}
+    kinds |= {"sigmoid": "half" in rest or "slope" in rest}
+    if sum(kinds.values()) > 1:
+        raise ValueError("a criterion is a ramp (at), a sigmoid (half at, slope) or a table (if), no mixture")
+    if "unit" in rest and not (kinds["ramp"] or kinds["sigmoid"]):
+        raise ValueError("`unit` goes with a ramp or a sigmoid only")
+    if kinds["ramp"]:
+        return Ramp(said.points, **rest)
+    if kinds["table"]:
+        return Table(said.categories, **rest)
+    if not kinds["sigmoid"]:
+        return Given(**rest)
+    if not ("half" in rest and "slope" in rest):
+        raise ValueError("a sigmoid needs both `half at` and `slope`")
+    return Sigmoid(rest.pop("half"), rest.pop("slope"), **rest)
+
+
+def _read_value(reader: _Reader, key: str) -> Any:
+    if key == "half":
+        word = reader.take(_WORD)
+        if not word or word.group() != "at":
+            raise reader.fail("expected `half at` and a number")
+    if key != "unit":
+        return reader.number(f"the value of {key!r}")
+    text = reader.string()
+    if text is None:
+        raise reader.fail('expected the unit in double quotes, e.g. unit "mm"')
+    return text
+
+
+def _read_category(reader: _Reader) -> str | int | bool:
+    start, text = reader.at, reader.string()
+    if text is not None:
+        return text
+    word = reader.take(_WORD) or reader.take(_WHOLE)
+    if word and word.group() in ("true", "false"):
+        return word.group() == "true"
+    if word and _WHOLE.fullmatch(word.group()) and len(word.group()) < 1000:
+        return int(word.group())
+    raise reader.fail("expected a category: text in double quotes, a whole number, true or false", start)

@@ -1,0 +1,180 @@
+"""What is asked about: one tree with the truth at which its decision turns, the two answers, and the columns it knows.
+
+A question takes a Tree, a Decision (what `load` gives) or a fitted classifier. A tree alone turns at 0.5 and answers
+yes or no. Of more than two classes the tree of one is asked about: `label`, rather than not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baconlogic.core import evaluate as evaluation
+from baconlogic.core.answers import Label, Link
+from baconlogic.core.checks import check_finite
+from baconlogic.core.columns import Columns
+from baconlogic.core.decision import Decision
+from baconlogic.core.nodes import Leaf
+from baconlogic.core.tree import Tree
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+HALF = 0.5  # where a tree turns that states nothing else
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A tree and its decision: `yes` where the truth is above the threshold, else `no`."""
+
+    tree: Tree
+    threshold: float
+    yes: Label
+    no: Label
+    link: Link | None = None  # to probability, where it is known
+    columns: tuple[str, ...] = ()  # the columns seen at fit, in their order, where they are known
+    classes: tuple[Label, ...] = ()  # every label that y may hold, where they are known
+
+    def decides(self, truths: Floats) -> Bools:
+        """Whether each truth means yes."""
+        return np.asarray(truths > self.threshold)
+
+    def answer(self, decided: Any) -> Label:
+        """Return the label of a decision."""
+        return self.yes if decided else self.no
+
+    def table(self, X: Any, columns: Sequence[str] | None = None) -> Columns:
+        """Return rows as named columns; an array without names has those seen at fit."""
+        table = Columns(X, columns)
+        if columns is None and self.columns:
+            table.take_in_order(self.columns)
+        return table
+
+    def truths(self, table: Columns) -> Floats:
+        """Return the truth of each row."""
+        return evaluation.truths(self.tree.root, table)
+
+    def row(self, row: Any, columns: Sequence[str] | None = None) -> Columns:
+        """Return one row (see `case`) as a table of one."""
+        table = self.table(*_as_rows(row, columns))
+        if table.rows != 1:
+            raise ValueError(f"expected one row, got {table.rows}; of a frame take one, e.g. df.iloc[[0]]")
+        return table
+
+    def judged(self, X: Any, y: ArrayLike) -> tuple[Floats, Bools]:
+        """Return the truth of each row and whether its label means yes."""
+        table = self.table(X)
+        if not table.rows:
+            raise ValueError("the table has no rows")
+        return self.truths(table), self.positive(y, table.rows)
+
+    def case(self, row: Any, columns: Sequence[str] | None = None, *, partial: bool = False) -> dict[str, Any]:
+        """Return the values of one row for the features of the tree: None where missing.
+
+        A row is a mapping of names to values, a pandas series, one row of a frame, or values in the order of the
+        columns. With `partial`, columns that the row does not have count as missing.
+        """
+        if partial and isinstance(row, Mapping) and not row:
+            return dict.fromkeys(self.tree.features)
+        table = self.row(row, columns)
+        if not partial:
+            table.require(self.tree.features)
+        found: dict[str, Any] = dict.fromkeys(self.tree.features)
+        for name, leaves in self._leaves(table).items():
+            value = _column(table, leaves)[0]
+            if value is not None and value == value:
+                value = value.item() if isinstance(value, np.generic) else value
+                found[name] = int(value) if isinstance(value, float) and table.whole(name) else value
+        return found
+
+    def _leaves(self, table: Columns) -> dict[str, list[Leaf]]:
+        """Return the leaves on each feature that a table has."""
+        found: dict[str, list[Leaf]] = {}
+        for _, node in self.tree.walk():
+            if isinstance(node, Leaf) and node.feature in table.names:
+                found.setdefault(node.feature, []).append(node)
+        return found
+
+    def positive(self, y: ArrayLike, rows: int) -> Bools:
+        """Return which labels mean yes."""
+        labels = np.asarray(y)
+        if labels.ndim != 1 or len(labels) != rows:
+            raise ValueError(f"y needs one label for each of {rows} rows, got an array of shape {labels.shape}")
+        allowed = self.classes or ((False, True) if self.yes is True else labels.tolist())
+        strange = [label for label in labels.tolist() if label not in allowed]
+        if strange:
+            known = ", ".join(repr(label) for label in allowed)
+            raise ValueError(
+                f"y holds {strange[0]!r:.60}, expected {known}; of a tree alone, label= says what means yes"
+            )
+        found = np.asarray(labels == self.yes, dtype=bool)
+        if not self.classes and self.yes is not True and not found.any():
+            raise ValueError(f"no row is {self.yes!r:.60}, which label= says means yes; y holds {_some(labels)}")
+        return found
+
+
+def subject(model: Any, threshold: float | None = None, label: Any = None) -> Subject:
+    """Return what is asked about; `threshold` asks what if the decision turned there."""
+    model = getattr(model, "decision_", model)
+    if isinstance(model, Decision):
+        found = _of_decision(model, label)
+    elif isinstance(model, Tree):
+        found = Subject(model, HALF, True if label is None else label, False if label is None else f"not {label}")
+    else:
+        raise TypeError(f"expected a Tree, a Decision or a fitted classifier, got {type(model).__name__}")
+    if threshold is None:
+        return found
+    check_finite(threshold, "a threshold")
+    return Subject(**{**vars(found), "threshold": float(threshold)})
+
+
+def _of_decision(decision: Decision, label: Any) -> Subject:
+    if not decision.trees:
+        raise ValueError(f"this decision has no tree: every answer is {decision.classes[0]!r}")
+    columns, classes = tuple(feature.name for feature in decision.features), decision.classes
+    if len(classes) == 2:
+        if label is not None and label != classes[1]:
+            raise ValueError(f"the tree speaks for {classes[1]!r}, so label= can be nothing else; got {label!r}")
+        no, yes = classes
+        return Subject(decision.tree, decision.threshold, yes, no, decision.links[0], columns, classes)
+    if label is None or label not in classes:
+        raise ValueError(f"there is a tree for each class; give label=, one of {', '.join(map(repr, classes))}")
+    place = classes.index(label)
+    link = decision.links[place]
+    return Subject(decision.trees[place], link.threshold, label, f"not {label}", link, columns, classes)
+
+
+def _some(labels: NDArray[Any]) -> str:
+    known = list(dict.fromkeys(labels.tolist()))
+    return ", ".join(f"{label!r:.60}" for label in known[:5]) + (", ..." if len(known) > 5 else "")
+
+
+def _as_rows(row: Any, columns: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:
+    """Return one row as a table, with the names of its columns where they come apart from it."""
+    if isinstance(row, Mapping):
+        return {name: value if _is_column(value) else [value] for name, value in row.items()}, None
+    if hasattr(row, "to_dict") and not hasattr(row, "columns"):  # a pandas series
+        if not any(isinstance(name, str) for name in row.index):
+            return [row.to_list()], columns
+        if not row.index.is_unique:
+            raise ValueError("two values of the row have the same name; rename one of them")
+        return {name: [value] for name, value in row.to_dict().items()}, None
+    if isinstance(row, list | tuple | np.ndarray) and len(row) and not _is_column(row[0]):
+        return [list(row)], columns
+    return row, columns
+
+
+def _is_column(value: Any) -> bool:
+    return isinstance(value, list | tuple | Mapping) or (hasattr(value, "__len__") and not isinstance(value, str))
+
+
+def _column(table: Columns, leaves: list[Leaf]) -> NDArray[Any]:
+    """Return a feature as numbers, or as categories where every leaf on it reads those."""
+    name = leaves[0].feature
+    return table.categories(name) if all(leaf.criterion.categorical for leaf in leaves) else table.numbers(name)

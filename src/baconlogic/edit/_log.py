@@ -1,0 +1,311 @@
+"""EditLog: edits one after the other, each with its reason and its effect; to undo, redo, replay and keep."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from baconlogic.core import notation
+from baconlogic.core.criteria import Criterion
+from baconlogic.core.nodes import Leaf, Node
+from baconlogic.core.results import Result
+from baconlogic.core.subject import Subject, subject
+from baconlogic.core.tree import Tree
+from baconlogic.core.words import number
+from baconlogic.edit._add import add
+from baconlogic.edit._change import SHOWN, Change, asking, change_of
+from baconlogic.edit._parameters import negate, rename, reweight, set_andness, set_criterion, snap
+from baconlogic.edit._prune import prune
+from baconlogic.edit._refit import refit
+from baconlogic.edit._regroup import regroup
+from baconlogic.edit._remove import remove
+from baconlogic.edit._simplify import simplify
+
+# Every edit that a log can record, by name; each takes a tree first and returns a tree.
+OPERATIONS: dict[str, Callable[..., Tree]] = {
+    "add": add,
+    "negate": negate,
+    "prune": prune,
+    "refit": refit,
+    "regroup": regroup,
+    "remove": remove,
+    "rename": rename,
+    "reweight": reweight,
+    "set_andness": set_andness,
+    "set_criterion": set_criterion,
+    "simplify": simplify,
+    "snap": snap,
+}
+DATA = ("X", "y")  # arguments that stand for the log's own data
+
+
+@dataclass(frozen=True)
+class Entry(Result):
+    """One edit: what was done, why, and what it changed over the log's rows (None when it has none, or not all)."""
+
+    operation: str
+    arguments: Mapping[str, Any]  # plain data, as `to_dict` of the log writes it
+    reason: str
+    before: Tree
+    after: Tree
+    change: Change | None = None
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{name}={_shown(value)}" for name, value in self.arguments.items())
+        why = f": {self.reason}" if self.reason else ""
+        effect = "" if self.change is None else f"\n   {self.change}"
+        return f"{self.operation}({said}){why}{effect}"
+
+
+class EditLog:
+    """A protocol of edits. `tree` is the tree as it is now; X, and y, let each entry say what it changed."""
+
+    def __init__(
+        self, model: Any, X: Any = None, y: Any = None, *, threshold: float | None = None, label: Any = None
+    ) -> None:
+        self._start(subject(model, threshold, label), X, y)
+
+    def _start(self, asked: Subject, X: Any, y: Any) -> None:
+        if X is None and y is not None:
+            raise ValueError("labels y need their rows X")
+        self._asked, self.X, self.y = asked, X, y
+        self._all: list[Entry] = []
+        self._done = 0
+
+    @property
+    def original(self) -> Tree:
+        """The tree before any edit."""
+        return self._asked.tree
+
+    @property
+    def tree(self) -> Tree:
+        """The tree as it is now."""
+        return self._all[self._done - 1].after if self._done else self.original
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The edits that are in effect, oldest first."""
+        return tuple(self._all[: self._done])
+
+    def apply(self, operation: str | Callable[..., Tree], *args: Any, reason: str = "", **kwargs: Any) -> Tree:
+        """Run an edit, by name or as a function of `baconlogic.edit`, record it, and return the new tree.
+
+        An argument may be the log's own X or y; any other table is refused, because it could not be replayed.
+        """
+        if not isinstance(reason, str):
+            raise TypeError(f"a reason is text, got {type(reason).__name__}")
+        name = _operation_name(operation)
+        bound = inspect.signature(OPERATIONS[name]).bind(self.tree, *args, **kwargs).arguments
+        arguments = {key: self._write(value, key) for key, value in list(bound.items())[1:]}
+        if "X" in arguments and "threshold" in inspect.signature(OPERATIONS[name]).parameters:
+            arguments.setdefault("threshold", self._asked.threshold)
+            if self._asked.yes is not True:
+                arguments.setdefault("label", self._asked.yes)
+        before = self.tree
+        after = self._run(name, arguments, before)
+        entry = Entry(name, arguments, reason, before, after, self._measure(before, after))
+        self._all[self._done :] = [entry]
+        self._done += 1
+        return after
+
+    def undo(self) -> Tree:
+        """Take the last edit back and return the tree before it."""
+        if not self._done:
+            raise ValueError("there is nothing to undo")
+        self._done -= 1
+        return self.tree
+
+    def redo(self) -> Tree:
+        """Bring the edit back that was undone last, and return the tree after it."""
+        if self._done == len(self._all):
+            raise ValueError("there is nothing to redo")
+        self._done += 1
+        return self.tree
+
+    def replay(self, tree: Tree | None = None) -> Tree:
+        """Return what the recorded edits make of a tree, by default of the original."""
+        found = self.original if tree is None else tree
+        for entry in self.entries:
+            found = self._run(entry.operation, entry.arguments, found)
+        return found
+
+    def change(self) -> Change | None:
+        """Return what all edits together have changed; None without rows, or where they lack a column."""
+        return self._measure(self.original, self.tree)
+
+    def _run(self, name: str, arguments: Mapping[str, Any], tree: Tree) -> Tree:
+        return OPERATIONS[name](tree, **{key: self._read(value) for key, value in arguments.items()})
+
+    def _measure(self, before: Tree, after: Tree) -> Change | None:
+        if self.X is None:
+            return None
+        have = self._asked.table(self.X).names
+        if not {*before.features, *after.features} <= set(have):  # columns were renamed, or are still to come
+            return None
+        return change_of(asking(self._asked, before), after, self.X, self.y)
+
+    def _named(self) -> Any:
+        """Return the rows with the names of their columns, which an array takes from the decision."""
+        if not self._asked.columns or not isinstance(self.X, np.ndarray | list) or _is_records(self.X):
+            return self.X
+        array = self.X if isinstance(self.X, np.ndarray) else np.array(self.X, dtype=object)
+        return dict(zip(self._asked.columns, array.T, strict=True))
+
+    def _write(self, value: Any, key: str) -> Any:
+        """Return an argument as plain data."""
+        if key in DATA and value is not None:
+            if value is not getattr(self, key):
+                raise TypeError(
+                    f"a log replays only its own {key}; give it to EditLog(..., {key}=...) and pass log.{key}"
+                )
+            return {"data": key}
+        return _plain(value, key)
+
+    def _read(self, value: Any) -> Any:
+        """Return an argument from plain data."""
+        if not isinstance(value, Mapping) or "data" not in value:
+            return _from_plain(value)
+        key = value["data"]
+        if getattr(self, key) is None:
+            raise ValueError(f"this edit went by the log's {key}; give it, e.g. EditLog.from_dict(d, X=X, y=y)")
+        return self._named() if key == "X" else self.y
+
+    def __str__(self) -> str:
+        lines = [f"{i}. {entry}" for i, entry in enumerate(self.entries, 1)] or ["no edits"]
+        altogether = self.change() if self._done > 1 else None
+        return "\n".join([*lines, f"altogether: {altogether}"] if altogether else lines)
+
+    def __repr__(self) -> str:
+        return f"EditLog({self._done} edits of {self.original!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the log as plain data, ready for JSON; its rows are not in it."""
+        asked = {name: getattr(self._asked, name) for name in ("threshold", "yes", "no")}
+        asked |= {name: list(getattr(self._asked, name)) for name in ("columns", "classes")}
+        return {
+            "original": self.original.to_dict(),
+            **asked,
+            "done": self._done,
+            "entries": [
+                {
+                    "operation": entry.operation,
+                    "arguments": dict(entry.arguments),
+                    "reason": entry.reason,
+                    "after": entry.after.to_dict(),
+                    "change": None
+                    if entry.change is None
+                    else asdict(entry.change) | {"changed": [*entry.change.changed]},
+                }
+                for entry in self._all
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any], X: Any = None, y: Any = None) -> Self:
+        """Return the log of a document; with rows, what each edit changes is measured on them."""
+        try:
+            said = {name: document[name] for name in ("threshold", "yes", "no")}
+            said |= {name: tuple(document[name]) for name in ("columns", "classes")}
+            asked = Subject(tree=Tree.from_dict(document["original"]), **said)
+            log = cls.__new__(cls)
+            log._start(asked, X, y)
+            tree = asked.tree
+            for entry in document["entries"]:
+                log._all.append(log._entry(entry, tree))
+                tree = log._all[-1].after
+            log._done = min(max(int(document["done"]), 0), len(log._all))
+        except (KeyError, TypeError, AttributeError) as problem:
+            raise ValueError(f"this is not what EditLog.to_dict() gave: {problem!r}") from None
+        return log
+
+    def _entry(self, said: Mapping[str, Any], before: Tree) -> Entry:
+        name = _operation_name(said["operation"])
+        after = Tree.from_dict(said["after"])
+        measured = self._measure(before, after) if self.X is not None else _change(said["change"])
+        return Entry(name, dict(said["arguments"]), str(said["reason"]), before, after, measured)
+
+
+def _is_records(X: Any) -> bool:
+    return isinstance(X, list) and all(isinstance(row, Mapping) for row in X)
+
+
+def _operation_name(operation: Any) -> str:
+    """Return the name under which an edit is recorded."""
+    if isinstance(operation, str) and operation in OPERATIONS:
+        return operation
+    found = [name for name, known in OPERATIONS.items() if known is operation]
+    if not found:
+        said = repr(operation) if isinstance(operation, str) else getattr(operation, "__name__", repr(operation))
+        raise ValueError(f"{said} cannot be recorded and replayed; the operations are {', '.join(OPERATIONS)}")
+    return found[0]
+
+
+def _plain(value: Any, key: str) -> Any:
+    """Return an argument as plain data: parts as formulas, criteria as the text in their brackets."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Tree):
+        return {"node": value.formula()}
+    if isinstance(value, Node):
+        return {"node": notation.formula(value)}
+    if isinstance(value, Criterion):
+        return {"criterion": notation.formula(Leaf("x", value))}
+    if isinstance(value, tuple):
+        return {"tuple": [_plain(item, key) for item in value]}
+    if isinstance(value, list | np.ndarray):
+        return [_plain(item, key) for item in value]
+    if isinstance(value, Mapping) and all(isinstance(each, str) for each in value):
+        return {"mapping": {each: _plain(item, key) for each, item in value.items()}}
+    raise TypeError(f"{key}={value!r:.60} cannot be written as plain data, so the edit could not be replayed")
+
+
+def _from_plain(value: Any) -> Any:
+    """Return what `_plain` wrote."""
+    if isinstance(value, list):
+        return [_from_plain(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    (kind, content), *_ = value.items()
+    return _READ[kind](content)
+
+
+def _criterion(formula: str) -> Criterion:
+    leaf = notation.parse(formula)
+    assert isinstance(leaf, Leaf)  # noqa: S101
+    return leaf.criterion
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "node": notation.parse,
+    "criterion": _criterion,
+    "tuple": lambda found: tuple(_from_plain(found)),
+    "mapping": lambda found: {key: _from_plain(item) for key, item in found.items()},
+}
+
+
+def _change(said: Mapping[str, Any] | None) -> Change | None:
+    if said is None:
+        return None
+    known = {each.name: said[each.name] for each in fields(Change)}
+    return Change(**known | {"changed": tuple(said["changed"])})
+
+
+def _shown(value: Any) -> str:
+    """Write an argument for a protocol; of a long list, how it begins."""
+    if isinstance(value, list):
+        more = f", ... {len(value)} in all" if len(value) > SHOWN else ""
+        return f"[{', '.join(map(_shown, value[:SHOWN]))}{more}]"
+    if not isinstance(value, Mapping):
+        return number(value) if isinstance(value, float) else repr(value)
+    (kind, content), *_ = value.items()
+    if kind == "criterion":
+        return f"[{content.removeprefix('x').removeprefix('[').removesuffix(']')}]"
+    if kind == "mapping":
+        return f"{{{', '.join(f'{key!r}: {_shown(item)}' for key, item in content.items())}}}"
+    return repr(_from_plain(value)) if kind == "tuple" else f"the log's {content}" if kind == "data" else str(content)

@@ -1,0 +1,305 @@
+"""Keep what the expert fixed, learn the rest: the leaves and gates stay, free parameters move to fit labelled rows.
+
+    refit(tree, X, y)                                              everything may move
+    refit(tree, X, y, free=["weights"])                            the weights of all gates
+    refit(tree, X, y, free={"size": ["andness", "weights"]})       two things in one part
+    refit(tree, X, y, fixed=["size", "andness"])                   all but one part, and all andness
+
+Each free parameter is held, gently, to where it was (see gradients): a few rows do not throw the expert's numbers away.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baconlogic.core import evaluate as evaluation
+from baconlogic.core.answers import Link
+from baconlogic.core.checks import check_finite
+from baconlogic.core.columns import Columns
+from baconlogic.core.decision import Decision
+from baconlogic.core.nodes import Gate, Leaf, Node, Path, flatten
+from baconlogic.core.results import Result
+from baconlogic.core.subject import Subject, subject
+from baconlogic.core.tree import Tree
+from baconlogic.edit._gradient import STEEPNESS, Task, moves
+from baconlogic.edit._knobs import GateKnobs, LeafKnobs, leaf_knobs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Choice = set[tuple[Path, str]]
+
+WORDS = ("weights", "andness", "criteria")
+SAMPLE = 10_000  # rows that are learned from first, where there are at least twice as many
+MEMORY = 60  # of L-BFGS: about as much as there is to learn of an expert's tree
+ROUNDS = 5  # of descent: one that stops at a kink of andness starts anew from there
+
+
+@dataclass(frozen=True)
+class Refit(Result):
+    """A refitted tree, its link to probability, and the log-loss on the rows it was refitted to.
+
+    `loss_before` is that of the tree as it was, with the link that fits it best, so that the two can be compared.
+    """
+
+    tree: Tree
+    link: Link
+    loss_before: float
+    loss_after: float
+
+    def __str__(self) -> str:
+        change = f"log-loss {self.loss_before:.4f} before, {self.loss_after:.4f} after"
+        return f"{self.tree}\n\n{change}, on the rows it was refitted to"
+
+
+def refit(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    free: Any = "all",
+    fixed: Any = None,
+    sample_weight: ArrayLike | None = None,
+    penalty: float = 1.0,
+    threshold: float | None = None,
+    label: Any = None,
+    columns: Sequence[str] | None = None,
+) -> Tree:
+    """Return the tree with its free parameters moved to lower the penalised log-loss; the rest is exactly as it was.
+
+    `free` is "all", "weights", "andness" or "criteria"; or a part of the tree, given by path, name or feature, in which
+    everything is free; or a list of such; or a mapping of parts to words. `fixed` says, in the same form, what is not
+    free. The decision turns where it did: at `threshold`, at the model's own, or at 0.5 of a tree alone. `penalty` is
+    how many cases a usual change must convince; 0 lets the data speak alone.
+    """
+    return learn(subject(model, threshold, label), X, y, free=free, fixed=fixed, sample_weight=sample_weight,
+                 penalty=penalty, hold=True, columns=columns).tree  # fmt: skip
+
+
+def refit_decision(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    free: Any = "all",
+    fixed: Any = None,
+    sample_weight: ArrayLike | None = None,
+    penalty: float = 1.0,
+    label: Any = None,
+    columns: Sequence[str] | None = None,
+) -> Decision:
+    """Return the decision with its trees refitted (see `refit`), or that of `label` alone, and their links with them.
+
+    It turns at probability 0.5 again: a threshold that was chosen for the truths of before means nothing now.
+    Probabilities are those of the rows it was refitted to, which it has seen: on others they are less sure than said.
+    """
+    decision = getattr(model, "decision_", model)
+    if not isinstance(decision, Decision):
+        raise TypeError(f"expected a Decision or a fitted classifier, got {type(model).__name__}; of a Tree use refit")
+    several = len(decision.classes) > 2
+    labels = decision.classes if several and label is None else (label,)
+    trees, links, said = list(decision.trees), list(decision.links), _told(decision)
+    for each in labels:
+        asked = subject(decision, label=each)
+        found = learn(asked, X, y, free=free, fixed=fixed, sample_weight=sample_weight, penalty=penalty,
+                      hold=False, columns=columns)  # fmt: skip
+        place = decision.classes.index(each) if several else 0
+        trees[place], links[place] = found.tree, found.link
+        story = {"log_loss_before": found.loss_before, "log_loss_after": found.loss_after, "penalty": float(penalty)}
+        said[place] = {**said[place], "held_out_log_loss": None, "held_out_accuracy": None, "refit": story}
+    provenance = {key: value for key, value in decision.provenance.items() if key != "threshold"} | {"trees": said}
+    return replace(decision, trees=tuple(trees), links=tuple(links), provenance=provenance, turns_at=None)
+
+
+def _told(decision: Decision) -> list[dict[str, Any]]:
+    """Return what the provenance says of each tree; what was measured before does not hold for a refitted one."""
+    told = decision.provenance.get("trees")
+    if not isinstance(told, list | tuple) or len(told) != len(decision.trees):
+        return [{} for _ in decision.trees]
+    return [dict(each) if isinstance(each, Mapping) else {} for each in told]
+
+
+def learn(
+    asked: Subject,
+    X: Any,
+    y: ArrayLike,
+    *,
+    free: Any,
+    fixed: Any,
+    sample_weight: ArrayLike | None,
+    penalty: float,
+    hold: bool,
+    columns: Sequence[str] | None,
+) -> Refit:
+    """Return the refitted tree with its link; `hold` keeps the threshold."""
+    check_finite(penalty, "penalty")
+    if penalty < 0.0:
+        raise ValueError(f"penalty must not be negative, got {penalty:g}")
+    words = freedom(asked.tree, free, fixed)
+    table = asked.table(X, columns)
+    positive = asked.positive(y, table.rows)
+    weight = _weights(sample_weight, table.rows)
+    seen = weight > 0.0
+    kinds = set(positive[seen].tolist())
+    if len(kinds) < 2:
+        one = "no rows" if not kinds else f"only {asked.answer(kinds.pop())!r}"
+        raise ValueError(f"refitting needs rows of both answers, {asked.yes!r} and {asked.no!r}; y has {one}")
+    start = Link(asked.link.steepness if asked.link else STEEPNESS, asked.threshold)
+    total = float(weight.sum())
+    y_seen, share = positive[seen].astype(float), weight[seen] / total
+    task = Task(asked.tree.root, {}, {}, {}, y_seen, share, float(penalty) / total, start, hold)
+    return _solved(task, words, table, seen)
+
+
+def _solved(task: Task, words: list[set[str]], table: Columns, seen: NDArray[np.bool_]) -> Refit:
+    """Learn the link alone, then everything; keep the tree as it was unless that is better."""
+    order = flatten(task.root)
+    table = _only(table, task.root, seen)
+    truths = evaluation.truths(task.root, table)  # also refuses what a criterion cannot take, and says where
+    raw = evaluation.raw_columns((node for node, _ in order), table)
+    knobs: dict[int, GateKnobs | LeafKnobs] = {}
+    read: dict[int, NDArray[Any]] = {}
+    for k, (node, _) in enumerate(order):
+        if isinstance(node, Gate) and words[k]:
+            knobs[k] = GateKnobs(node, words[k])
+        elif isinstance(node, Leaf) and words[k]:
+            column = raw[node.feature, node.criterion.categorical]
+            found = leaf_knobs(node.criterion, column)
+            if found.spans:
+                knobs[k], read[k] = found, found.read(column)
+    as_it_was = replace(task, still={len(order) - 1: truths})
+    link, before = _lowest(as_it_was, np.zeros(2))
+    loss_before = as_it_was.log_loss(link)
+    if knobs:
+        still = {k: evaluation.truths(order[k][0], table) for k in _still(order, knobs)}
+        task = replace(task, knobs=knobs, columns=read, still=still)
+        v, after = _lowest(task, np.r_[np.zeros(len(task.spans()) - 2), link])
+        if after < before:
+            return Refit(Tree(task.tree_at(v)), task.link_at(v), loss_before, task.log_loss(v))
+    return Refit(Tree(task.root), as_it_was.link_at(link), loss_before, loss_before)
+
+
+def _lowest(task: Task, start: Floats) -> tuple[Floats, float]:
+    """Return the free numbers of a low penalised loss, not above that of the start, and this loss."""
+    from scipy.optimize import minimize
+
+    best, loss = start, task.loss(start)[0]
+    step = len(task.y) // SAMPLE
+    for some in [task.sample(step), task] if step > 1 else [task]:
+        options = {"maxiter": 300, "maxcor": MEMORY, "ftol": 1e-8, "gtol": 1e-7}
+        for _ in range(ROUNDS):
+            found = minimize(some.loss, best, jac=True, method="L-BFGS-B", bounds=task.spans(), options=options)
+            reached = task.loss(found.x)[0]
+            gained = loss - reached
+            if gained > 0.0:
+                best, loss = found.x, reached
+            if found.success or not gained > 1e-6 * abs(loss):
+                break
+    return best, loss
+
+
+def _still(order: list[tuple[Node, tuple[int, ...]]], knobs: Mapping[int, Any]) -> list[int]:
+    """Return the largest parts in which nothing is free."""
+    moving = moves(order, knobs)
+    return [i for k, (_, below) in enumerate(order) if moving[k] for i in below if not moving[i]]
+
+
+def _only(table: Columns, root: Node, seen: NDArray[np.bool_]) -> Columns:
+    """Return the columns that a tree reads, of the rows that count."""
+    if seen.all():
+        return table
+    raw = evaluation.raw_columns((node for node, _ in flatten(root)), table)
+    columns = sorted(raw.items(), key=lambda item: item[0][1])  # of one that is read in both ways, its categories
+    found = Columns({name: column[seen] for (name, _), column in columns})
+    try:
+        evaluation.truths(root, found)
+    except ValueError as problem:
+        raise ValueError(f"among the {found.rows} rows of weight above 0, {problem}") from None
+    return found
+
+
+def _weights(given: ArrayLike | None, rows: int) -> Floats:
+    """Return how many cases each row stands for."""
+    weight = np.ones(rows) if given is None else np.asarray(given, dtype=float)
+    if weight.shape != (rows,):
+        raise ValueError(f"sample_weight needs one number for each of {rows} rows, got the shape {weight.shape}")
+    if not np.isfinite(weight).all() or (weight < 0.0).any():
+        raise ValueError("sample_weight must be finite and not negative")
+    if not math.isfinite(float(weight.sum())):
+        raise ValueError("sample_weight sums to infinity; divide it by a number")
+    return weight
+
+
+def freedom(tree: Tree, free: Any, fixed: Any) -> list[set[str]]:
+    """Return the words that are free at each node, in the order of `flatten`."""
+    if fixed is not None and not (isinstance(free, str) and free == "all"):
+        raise ValueError("free= says what may move and fixed= what may not, all else being the other; give one of them")
+    nodes = dict(tree.walk())
+    every = {(path, word) for path, node in nodes.items() for word in _own(node)}
+    chosen = _chosen(nodes, free if fixed is None else fixed, "free" if fixed is None else "fixed")
+    moving = every & chosen if fixed is None else every - chosen
+    places = sorted(nodes, key=lambda path: [*path, math.inf])  # children first
+    return [{word for word in WORDS if (path, word) in moving} for path in places]
+
+
+def _own(node: Node) -> tuple[str, ...]:
+    return ("weights", "andness") if isinstance(node, Gate) else ("criteria",) if isinstance(node, Leaf) else ()
+
+
+def _chosen(nodes: Mapping[Path, Node], said: Any, what: str) -> Choice:
+    """Return the (path, word) pairs that are meant."""
+    pairs: list[tuple[Any, Any]]
+    if isinstance(said, Mapping):
+        pairs = list(said.items())
+    else:
+        listed = list(said) if isinstance(said, list | set | frozenset) or _is_list(said) else [said]
+        pairs = [((), each) if each in (*WORDS, "all") else (each, "all") for each in listed]
+    chosen: Choice = set()
+    for part, words in pairs:
+        tops = _places(nodes, part, what)
+        meant = _as_words(words, what)
+        inside = {path for path in nodes if any(path[: len(top)] == top for top in tops)}
+        chosen |= {(path, word) for path in inside for word in meant}
+    return chosen
+
+
+def _is_list(said: Any) -> bool:
+    """Whether a tuple is a list of parts and words rather than a path."""
+    return isinstance(said, tuple) and not all(isinstance(step, int) for step in said)
+
+
+def _as_words(given: Any, what: str) -> tuple[str, ...]:
+    words = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list | tuple | set) else ()
+    wrong = [word for word in words if word not in (*WORDS, "all")]
+    if not words or wrong:
+        strange = wrong[0] if wrong else given
+        raise ValueError(f"{what}: expected all, {', '.join(WORDS)}, or a list of these, got {strange!r}")
+    return WORDS if "all" in words else words
+
+
+def _places(nodes: Mapping[Path, Node], part: Any, what: str) -> list[Path]:
+    """Return the paths of a part: of the nodes with this name, else of the leaves on this feature, or of a node."""
+    if isinstance(part, tuple):
+        found = [path for path in nodes if path == part]
+    elif isinstance(part, str):
+        found = [path for path, node in nodes.items() if node.name == part]
+        found = found or [path for path, node in nodes.items() if isinstance(node, Leaf) and node.feature == part]
+    elif isinstance(part, Node):
+        found = [path for path, node in nodes.items() if node == part]
+    else:
+        raise TypeError(f"{what}: a part of a tree is a path, a name, a feature or a node, got {part!r:.60}")
+    if found:
+        return found
+    known = {node.name for node in nodes.values()} | {n.feature for n in nodes.values() if isinstance(n, Leaf)}
+    close = difflib.get_close_matches(part, [*sorted(known - {""}), *WORDS], n=1) if isinstance(part, str) else []
+    hint = f"did you mean {close[0]!r}?" if close else f"the words are all, {', '.join(WORDS)}"
+    raise LookupError(f"{what}: {part!r:.60} is no part of the tree, by path, name or feature; {hint}")

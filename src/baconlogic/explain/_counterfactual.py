@@ -1,0 +1,340 @@
+"""Counterfactual: the smallest change of one value, and of several together, that turns the decision of a case.
+
+`bounds` gives the exact extremes of the truth over a box of raw values. So the smallest change is found by bisection
+on the size of the box: one feature wide for a single change, all of them for the joint one, whose size is that of its
+largest part. What is proposed was evaluated: it does turn the decision.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baconlogic.core.criteria import Table
+from baconlogic.core.nodes import Leaf
+from baconlogic.core.results import Listing, Result
+from baconlogic.core.subject import Subject, subject
+from baconlogic.core.words import aligned, number, one_line
+from baconlogic.explain import _case as cases
+from baconlogic.explain._levers import Lever, check_names, check_steps, levers, limits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from baconlogic.core.answers import Label
+    from baconlogic.core.tree import Tree
+
+    Floats = NDArray[np.float64]
+
+BISECTIONS = 40
+NUDGES = (0.0, *(10.0**k for k in range(-15, -2)))  # rounding may leave a value just short of turning the decision
+EXACT = 1e-9  # what a change may be larger than it need be, relatively
+GRID = 2000  # parts of a range that is searched where bounds are too wide to tell
+# Of the joint change: how far beyond the smallest box to look, and at how many parts of each range; None: at the ends.
+ATTEMPTS = ((0.0, None), (1e-9, None), (1e-9, 0), (1e-9, 32), (1e-6, 32), (1e-3, 32))
+SCANNED = 100_000  # whole steps to try before giving up
+FARTHER = 16  # larger boxes to look in, where none of the smallest has a point: a band can lie between two steps
+DIGITS = (2, 4, 6, 9, 12, None)  # of a change to be written: as few as still turn the decision; None: all
+
+
+@dataclass(frozen=True)
+class Change(Result):
+    """Another value for one feature. `size` is in units of the feature's scale."""
+
+    feature: str
+    before: Any
+    after: Any
+    size: float
+    before_says: str
+    after_says: str
+
+    def __str__(self) -> str:
+        return f"{self.feature} from {self.before_says} to {self.after_says}"
+
+
+@dataclass(frozen=True)
+class Counterfactual(Listing):
+    """What would turn the decision of a case: `rows` are the smallest single change of each feature that can."""
+
+    decision: Label
+    other: Label
+    truth: float
+    threshold: float
+    rows: tuple[Change, ...]  # smallest first
+    joint: (
+        tuple[Change, ...] | None
+    )  # the smallest joint change, the size of which is its largest; None if there is none
+    unit: str  # what sizes are counted in
+    limits: tuple[str, ...]  # among what changes these were sought
+    certain: bool  # False where a joint change may exist although none was found
+
+    @property
+    def single(self) -> Change | None:
+        """The smallest change of one value that turns the decision, if there is one."""
+        return self.rows[0] if self.rows else None
+
+    def __str__(self) -> str:
+        decision, other = cases.answer(self.decision), cases.answer(self.other)
+        lines = [
+            f"The answer is {decision}: the truth is {number(self.truth)}, and it turns at {number(self.threshold)}."
+        ]
+        if self.rows:
+            lines += [f"It would be {other} if one of these values changed, and nothing else:", _table(self.rows)]
+        else:
+            lines.append(f"No change of a single value would make it {other}.")
+        if self.joint is None:
+            none = f"would make it {other} either: none exists" if self.certain else f"was found to make it {other}"
+            lines.append(f"No change of several values together {none}.")
+        elif len(self.joint) > 1:
+            lines += ["Or if all of these changed together, each by less:" if self.rows else
+                      f"It would be {other} if all of these changed together:", _table(self.joint)]  # fmt: skip
+        elif self.rows:
+            lines.append("Changing several values together would not need less.")
+        if self.limits and not (self.rows and self.joint):
+            lines.append(f"This takes for granted that {'; '.join(self.limits)}.")
+        return "\n".join(
+            [*lines, *([f"Changes are counted in units of the feature: {self.unit}."] if self.joint else [])]
+        )
+
+
+def counterfactual(
+    model: Any,
+    row: Any,
+    *,
+    X: Any = None,
+    immutable: Sequence[str] = (),
+    step: Mapping[str, float] | None = None,
+    threshold: float | None = None,
+    label: Any = None,
+    columns: Sequence[str] | None = None,
+) -> Counterfactual:
+    """Return the smallest changes in raw units that turn the decision of a case: single ones and a joint one.
+
+    With `X` changes stay within the range seen there. Features named in `immutable` stay as they are; whole numbers
+    move in whole steps, and features in steps that `step` gives. Missing values stay missing.
+    """
+    about = subject(model, threshold, label)
+    values, leaves = about.case(row, columns), cases.leaves_by_feature(about.tree)
+    cases.refuse_unknown(cases.unstated(values, leaves), "no change can be measured from it")
+    table = None if X is None else about.table(X, columns)
+    if table is not None:
+        table.require(about.tree.features)
+    immutable, steps = [immutable] if isinstance(immutable, str) else list(immutable), check_steps(step)
+    known = list(dict.fromkeys([*values, *about.columns, *map(str, about.row(row, columns).names)]))
+    check_names(immutable, known, "immutable")
+    check_names(steps, known, "step")
+    found = levers(values, leaves, table, immutable, steps)
+    search = _Search(about, values, found)
+    radii = search.radii([*([lever] for lever in found), found]) if found else np.array([])
+    singles = [search.single(lever, radius) for lever, radius in zip(found, radii, strict=False)]
+    rows = sorted((each for each in singles if each), key=lambda point: round(search.sizes(point)[0], 9))
+    joint = search.joint(float(radii[-1]), rows[0] if rows else None) if found else None
+    unit = (
+        "the width of its criterion, from 5% to 95% true"
+        if table is None
+        else "the spread of its column in X, about a standard deviation"
+    )
+    return Counterfactual(
+        about.answer(search.yes),
+        about.answer(not search.yes),
+        search.truth,
+        about.threshold,
+        tuple(search.changes(point, leaves)[0] for point in rows),
+        None if joint is None else search.changes(joint, leaves),
+        f"{unit}; another category counts 1" if any(lever.options is not None for lever in found) else unit,
+        limits(found, values, leaves, table is not None),
+        joint is not None or len(found) < 2 or math.isinf(radii[-1]),
+    )
+
+
+class _Search:
+    """The search for the nearest cases that are decided otherwise; such a case is given by the values that differ."""
+
+    def __init__(self, about: Subject, values: dict[str, Any], found: list[Lever]) -> None:
+        self._about, self._levers = about, {lever.feature: lever for lever in found}
+        self._tree = _prepared(about.tree, values, found)
+        self._values = {**values, **{lever.feature: lever.value for lever in found}}
+        self.truth = float(about.tree.evaluate(cases.repeat(values, 1))[0])
+        self.yes = bool(self.truth > about.threshold)
+
+    def radii(self, groups: list[list[Lever]]) -> Floats:
+        """Return the size of box, open in the levers of each group, that reaches the other decision; else infinity."""
+        far = np.array([max(lever.farthest for lever in group) for group in groups])
+        near, open_ = np.zeros(len(groups)), np.flatnonzero(self._crosses(groups, far))
+        for _ in range(BISECTIONS if open_.size else 0):
+            middle = (near[open_] + far[open_]) / 2.0
+            hit = self._crosses([groups[i] for i in open_], middle)
+            far[open_], near[open_] = np.where(hit, middle, far[open_]), np.where(hit, near[open_], middle)
+        return np.where(np.isin(np.arange(len(groups)), open_), far, np.inf)
+
+    def _crosses(self, groups: list[list[Lever]], radii: Floats) -> NDArray[np.bool_]:
+        lower, upper = cases.repeat(self._values, len(groups)), cases.repeat(self._values, len(groups))
+        for i, (group, radius) in enumerate(zip(groups, radii, strict=True)):
+            for lever in group:
+                lower[lever.feature][i], upper[lever.feature][i] = lever.ends(float(radius))
+        low, high = self._tree.bounds(lower, upper)
+        return np.asarray(low <= self._about.threshold if self.yes else high > self._about.threshold)
+
+    def single(self, lever: Lever, radius: float) -> dict[str, Any] | None:
+        """Return the nearest value of one feature that turns the decision; nothing nearer than the radius does."""
+        if math.isinf(radius):
+            return None
+        if lever.options is not None:
+            truths = self._truths({lever.feature: list(lever.options)})
+            best = int(np.argmin(truths) if self.yes else np.argmax(truths))  # they are all as far: the clearest
+            return {lever.feature: lever.options[best]} if self._turns(truths)[best] else None
+        for batch, sizes in enumerate(_outward(lever, radius)):
+            place, value = self._first(lever, sizes)
+            if value is None:
+                continue
+            coarse = lever.step is None and place and (batch or NUDGES[place] > EXACT)
+            for _ in range(2 if coarse else 0):  # it lies between two sizes that were tried
+                sizes = np.linspace(sizes[place - 1], sizes[place], GRID)
+                place, value = self._first(lever, sizes)
+            return {lever.feature: lever.plain(value)}
+        return None
+
+    def _first(self, lever: Lever, sizes: Floats) -> tuple[int, float | None]:
+        """Return the first of some sizes at which a change turns the decision, and the value there, if any."""
+        tried = [lever.moved(sign * float(size)) for size in sizes for sign in (-1.0, 1.0)]
+        turned = np.flatnonzero(self._turns(self._truths({lever.feature: tried})))
+        return (int(turned[0]) // 2, tried[turned[0]]) if turned.size else (0, None)
+
+    def joint(self, radius: float, single: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Return a point of the smallest box that turns the decision, with nothing changed that need not be."""
+        if math.isinf(radius):
+            return None
+        least = math.inf if single is None else max(self.sizes(single))
+        for nudge, parts in ATTEMPTS:
+            point = self._within(radius * (1.0 + nudge), parts)
+            if point is not None:
+                return point if max(self.sizes(point)) < least else single
+        top = min(least, max(lever.farthest for lever in self._levers.values()))
+        for near in np.linspace(radius, top, FARTHER + 1)[1:]:
+            point = self._within(float(near), None) or self._within(float(near), 32)
+            if point is not None:
+                return point if max(self.sizes(point)) < least else single
+        return single
+
+    def _within(self, radius: float, parts: int | None) -> dict[str, Any] | None:
+        """Return a point of a box that turns the decision, if one is found, with nothing changed that need not be."""
+        point = self._corner(radius) if parts is None else self._extreme(radius, parts)
+        return self._shrunk(self._put_back(point)) if self._turns(self._truths(_rows([point])))[0] else None
+
+    def _corner(self, radius: float) -> dict[str, Any]:
+        """Return the point of a box where each feature is best for the other decision; right where all pull one way."""
+        ends = {name: lever.ends(radius) for name, lever in self._levers.items()}
+        tried = [(name, value) for name, lever in self._levers.items() for value in lever.inside(radius, 0)]
+        sides = []
+        for side in (0, 1):
+            rows = cases.repeat({**self._values, **{name: both[side] for name, both in ends.items()}}, len(tried))
+            for i, (name, value) in enumerate(tried):
+                rows[name][i] = value
+            sides.append(rows)
+        low, high = self._tree.bounds(*sides)
+        best: dict[str, tuple[float, Any]] = {}
+        for (name, value), against in zip(tried, low if self.yes else -high, strict=True):
+            if name not in best or against < best[name][0]:
+                best[name] = against, value
+        return {name: self._levers[name].plain(value) for name, (_, value) in best.items()}
+
+    def _extreme(self, radius: float, parts: int) -> dict[str, Any]:
+        """Return the point of a box where the truth is lowest, or highest: settle one feature after the other."""
+        ends = {name: lever.ends(radius) for name, lever in self._levers.items()}
+        for name, lever in self._levers.items():
+            tried = lever.inside(radius, parts)
+            sides = []
+            for side in (0, 1):
+                fixed = {**self._values, **{other: both[side] for other, both in ends.items()}}
+                sides.append({**cases.repeat(fixed, len(tried)), name: tried})
+            low, high = self._tree.bounds(*sides)
+            best = tried[int(np.argmin(low) if self.yes else np.argmax(high))]
+            ends[name] = best, best
+        return {name: self._levers[name].plain(both[0]) for name, both in ends.items()}
+
+    def _put_back(self, point: dict[str, Any]) -> dict[str, Any]:
+        """Undo every change that is not needed, the largest and least important first."""
+        kept = {name: value for name, value in point.items() if self._levers[name].size(value) > 0.0}
+        for name in sorted(kept, key=lambda name: self._levers[name].size(kept[name]))[::-1]:
+            rest = {other: value for other, value in kept.items() if other != name}
+            if rest and self._turns(self._truths(_rows([rest])))[0]:
+                kept = rest
+        return kept
+
+    def _shrunk(self, point: dict[str, Any]) -> dict[str, Any]:
+        """Take back as much of the changes as whole steps and categories leave unneeded."""
+        points = []
+        for share in np.linspace(0.0, 1.0, GRID // 2 + 1):
+            moved = dict(point)
+            for name, value in point.items():
+                lever = self._levers[name]
+                if lever.options is None and lever.step is None and share < 1.0:
+                    moved[name] = lever.value + float(share) * (value - lever.value)
+            points.append(moved)
+        shrunk = points[int(np.flatnonzero(self._turns(self._truths(_rows(points))))[0])]
+        return {name: value for name, value in shrunk.items() if self._levers[name].size(value) > 0.0}
+
+    def _truths(self, changed: dict[str, list[Any]]) -> Floats:
+        count = len(next(iter(changed.values())))
+        return self._tree.evaluate({**cases.repeat(self._values, count), **changed})
+
+    def _turns(self, truths: Floats) -> NDArray[np.bool_]:
+        return np.asarray(self._about.decides(truths) != self.yes)
+
+    def sizes(self, point: dict[str, Any]) -> list[float]:
+        """Return the size of each change."""
+        return [self._levers[name].size(value) for name, value in point.items()]
+
+    def changes(self, point: dict[str, Any], leaves: Mapping[str, Sequence[Leaf]]) -> tuple[Change, ...]:
+        """Return what differs in a point, written so that what is read turns the decision too."""
+        for digits in DIGITS:
+            read = {name: self._levers[name].rounded(value, digits) for name, value in point.items()}
+            if self._turns(self._truths(_rows([read])))[0]:
+                break
+        found = []
+        for name, value in point.items():
+            lever = self._levers[name]
+            full = lever.options is not None or lever.step is not None or digits is None
+            step = 0.0 if full else abs(value - lever.value) * 10.0 ** (2 - (digits or 0))
+            before, after = cases.raw(lever.value, leaves[name], step), cases.raw(read[name], leaves[name], 0.0)
+            found.append(Change(name, lever.value, value, lever.size(value), before, after))
+        return tuple(found)
+
+
+def _prepared(tree: Tree, values: dict[str, Any], found: list[Lever]) -> Tree:
+    """Return the tree with missing values as stated and with just the categories that may be: so bounds are exact."""
+    allowed = {lever.feature: (lever.value, *lever.options) for lever in found if lever.options is not None}
+
+    def narrowed(leaf: Leaf) -> Leaf:
+        if leaf.feature not in allowed:
+            return leaf
+        return Leaf(
+            leaf.feature, Table([(each, cases.truth_of(leaf, each)) for each in allowed[leaf.feature]]), leaf.name
+        )
+
+    return cases.taken_as_stated(
+        cases.with_leaves(tree, narrowed), [name for name, value in values.items() if value is None]
+    )
+
+
+def _outward(lever: Lever, radius: float) -> list[Floats]:
+    """Return the sizes of change to try, nearest first, in batches: right at the radius, then beyond it."""
+    if lever.step is None:
+        return [radius * (1.0 + np.array(NUDGES)), np.linspace(radius, lever.farthest, GRID)]
+    unit = np.float64(lever.step / lever.scale)
+    first, last = max(round(radius / unit), 1), math.floor(lever.farthest / unit + 0.5)
+    last = min(last, first + SCANNED)
+    return [np.arange(start, min(start + GRID, last + 1)) * unit for start in range(first, last + 1, GRID)]
+
+
+def _rows(points: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    return {name: [point[name] for point in points] for name in points[0]}
+
+
+def _table(changes: Sequence[Change]) -> str:
+    lines = [[one_line(each.feature), each.before_says, each.after_says, f"{each.size:.3g}"] for each in changes]
+    return aligned(["  feature", "from", "to", "change"], [[f"  {line[0]}", *line[1:]] for line in lines])

@@ -1,0 +1,156 @@
+"""Trace: one case from its raw values through truths and gates to the decision."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baconlogic.core import gcd
+from baconlogic.core import outline as drawing
+from baconlogic.core.answers import two_probabilities
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
+from baconlogic.core.results import Result
+from baconlogic.core.subject import subject
+from baconlogic.core.words import degree, listed, number, one_line, percent
+from baconlogic.explain import _case as cases
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from baconlogic.core.answers import Label
+    from baconlogic.core.tree import Tree
+
+MATTERS = 1e-9  # an input whose extremes move a gate by less drives nothing
+MOST_CALLED = 3  # features that a part without a name is called by
+
+
+@dataclass(frozen=True)
+class Step(Result):
+    """One node in one case. `driver` is the input that does most to keep a gate low, or high."""
+
+    path: Path
+    says: str
+    value: Any  # the raw value of a leaf; None when missing, and of other nodes
+    weight: float | None  # its share of the gate above
+    truth: float
+    driver: Path | None = None
+    high: bool | None = None  # of a gate: whether it is above one half; of the root, above the threshold
+
+
+@dataclass(frozen=True)
+class Trace(Result):
+    """How one case is decided: a step for every node, root first, as `Tree.walk` gives them."""
+
+    steps: tuple[Step, ...]
+    truth: float
+    threshold: float
+    margin: float  # truth - threshold: the decision is yes where it is above 0
+    decision: Label
+    probability: float | None  # of yes rather than no, by the tree's link; None where there is none
+    yes: Label
+    tree: Tree
+
+    def __str__(self) -> str:
+        lines = drawing.draw(self.tree.root).split("\n")
+        nodes = dict(self.tree.walk())
+        drawn = [s for s in self.steps if not s.path or not _said_above(nodes[s.path[:-1]], nodes[s.path])]
+        shown = [percent(step.truth) for step in drawn]
+        width = max(len(text) for text in shown)
+        values = {step.path: step.value for step in self.steps}
+        tree = [
+            f"{text.rjust(width)}  {line}{_here(step, nodes, values)}"
+            for text, line, step in zip(shown, lines, drawn, strict=True)
+        ]
+        return "\n".join(["true", *tree, "", self._closing()])
+
+    def _closing(self) -> str:
+        side = "above" if self.margin > 0.0 else "below" if self.margin < 0.0 else "at"
+        by = "" if self.margin == 0.0 else f"{number(abs(self.margin), abs(self.margin))} "
+        said = f"The truth is {number(self.truth)}, {by}{side} the threshold {number(self.threshold)}"
+        chance = self.probability  # a sigmoid: never quite 0 or 1
+        known = (
+            ""
+            if chance is None
+            else f" (probability of {cases.answer(self.yes)}: {percent(min(max(chance, 1e-12), 1.0 - 1e-12))})"
+        )
+        return f"{said}: the answer is {cases.answer(self.decision)}{known}."
+
+
+def trace(
+    model: Any,
+    row: Any,
+    *,
+    threshold: float | None = None,
+    label: Any = None,
+    columns: Sequence[str] | None = None,
+) -> Trace:
+    """Follow one case from its raw values to the decision: what each node says, how true it is, what drives it."""
+    about = subject(model, threshold, label)
+    values = about.case(row, columns)
+    cases.refuse_unknown(
+        cases.unstated(values, cases.leaves_by_feature(about.tree)), "the case cannot be followed to a decision"
+    )
+    found = about.tree.evaluate(cases.repeat(values, 1), nodes=True)
+    truths = {path: float(truth[0]) for path, truth in found.items()}
+    nodes = dict(about.tree.walk())
+    steps = tuple(_step(path, nodes, values, truths, about.threshold) for path in nodes)
+    truth = truths[()]
+    chance = None if about.link is None else float(two_probabilities(about.link.score(found[()]))[0, 1])
+    decision = about.answer(about.decides(found[()])[0])
+    margin = truth - about.threshold
+    return Trace(steps, truth, about.threshold, margin, decision, chance, about.yes, about.tree)
+
+
+def _step(
+    path: Path, nodes: dict[Path, Node], values: cases.Values, truths: dict[Path, float], threshold: float
+) -> Step:
+    node, above = nodes[path], nodes[path[:-1]] if path else None
+    weight = above.weights[path[-1]] if isinstance(above, Gate) else None
+    value = values[node.feature] if isinstance(node, Leaf) else None
+    inputs = [truths[(*path, i)] for i in range(len(node.children))]
+    high = truths[path] > (0.5 if path else threshold) if isinstance(node, Gate) else None
+    driver = _driver(node, inputs, truths[path], high=high) if isinstance(node, Gate) and high is not None else None
+    return Step(path, drawing.say(node), value, weight, truths[path], None if driver is None else (*path, driver), high)
+
+
+def _driver(gate: Gate, inputs: list[float], truth: float, *, high: bool) -> int | None:
+    """Return the input that would sink a high gate most if it were not true, or lift a low one if fully true."""
+    extreme = 0.0 if high else 1.0
+    x = np.repeat(np.array(inputs)[:, None], len(inputs), axis=1)  # a column for each input that is changed
+    np.fill_diagonal(x, extreme)
+    moves = np.abs(gcd.combine(x, np.array(gate.weights)[:, None], gate.coefficients) - truth)
+    return int(np.argmax(moves)) if moves.max() > MATTERS else None
+
+
+def _here(step: Step, nodes: dict[Path, Node], values: dict[Path, Any]) -> str:
+    """Say what a case adds to a line of the drawing."""
+    node = nodes[step.path]
+    if step.driver is not None:
+        return f" <- kept {'high' if step.high else 'low'} most by {_called(nodes[step.driver])}"
+    leaf, path = (node.input, (*step.path, 0)) if isinstance(node, Not) else (node, step.path)
+    if not isinstance(leaf, Leaf):
+        return ""
+    taken = "" if values[path] is not None else f", taken as {degree(leaf.criterion.missing or 0.0)}"
+    return f" <- {cases.raw(values[path], [leaf])}{taken}"
+
+
+def _said_above(parent: Node, node: Node) -> bool:
+    """Whether a drawing says a node in the line of its parent."""
+    return isinstance(parent, Not) and isinstance(node, Leaf)
+
+
+def _called(node: Node) -> str:
+    """Call a node by its name, else by the features in it."""
+    if node.name:
+        return one_line(node.name)
+    names, waiting = dict[str, None](), deque([node])
+    while waiting and len(names) <= MOST_CALLED:  # the nearest first: a part can be thousands of gates deep
+        each = waiting.popleft()
+        waiting.extend(each.children)
+        if isinstance(each, Leaf):
+            names[one_line(each.feature)] = None
+    called = listed([*names][:MOST_CALLED] + ["more"] * (len(names) > MOST_CALLED), "and")
+    return f"not {called}" if isinstance(node, Not) else called if len(names) == 1 else f"the part on {called}"

@@ -1,0 +1,86 @@
+"""What stands at the top of every export: what the model is, where it comes from, its columns, how it answers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from baconlogic.core import __version__
+from baconlogic.core.criteria import Numeric
+from baconlogic.core.decision import Decision
+from baconlogic.core.nodes import Leaf
+from baconlogic.core.tree import Tree
+from baconlogic.core.words import listed, number
+
+if TYPE_CHECKING:
+    from baconlogic.export._program import Program
+
+
+def commented(text: str, also: str = "") -> str:
+    """Return text that a comment of any language can hold, as one printable line without a backslash.
+
+    All else is told by its number, [U+005C], and so is each sign that the pattern `also` matches: those that
+    a language, or a tool that reads it, would take for more than a comment.
+    """
+    marked = {found.start() for found in re.finditer(also, text)} if also else set()
+    kept = (c.isprintable() and c != "\\" and i not in marked for i, c in enumerate(text))
+    return "".join(c if keep else f"[U+{ord(c):04X}]" for c, keep in zip(text, kept, strict=True))
+
+
+def about(model: Any, program: Program, also: str = "") -> list[str]:
+    """Return the lines of the comment on top, each `commented`; nothing of the model is in the first."""
+    model = getattr(model, "decision_", model)
+    lines = [f"A graded-logic decision, exported by baconlogic {__version__}."]
+    lines += _answers(model, program)
+    lines += ["Columns:"] if program.inputs else []
+    words = _words(model)
+    for each in program.inputs:
+        lines += [f"  {each.feature}{f' [{each.unit}]' if each.unit else ''}"]
+        lines += [f"      {said}" for said in words[each.feature]]
+    if isinstance(model, Decision):
+        lines += _origin(model)
+    for k, tree in enumerate(_trees(model)):
+        title = "Tree" if len(program.truths) == 1 else f"Tree of {program.classes[k]}"
+        lines += [f"{title}: {tree.formula()}"]
+    return [commented(line, also) for line in lines]
+
+
+def _answers(model: Any, program: Program) -> list[str]:
+    labels = [repr(label) for label in program.classes]
+    if len(labels) == 1:
+        return [f"Every answer is {labels[0]}."]
+    if program.threshold is None:
+        return [f"The answer is the most probable of {listed(labels, 'and')}."]
+    said = f"The answer is {labels[1]} when the truth is above {program.threshold!r}, else {labels[0]}."
+    if isinstance(model, Tree):
+        return [said]
+    link = model.links[0]
+    return [said, f"Probability: 1 / (1 + exp(-{link.steepness!r} (truth - {link.threshold!r})))."]
+
+
+def _words(model: Any) -> dict[str, list[str]]:
+    """Return what the leaves say of each column."""
+    found: dict[str, list[str]] = {}
+    for tree in _trees(model):
+        for _, node in tree.walk():
+            if isinstance(node, Leaf):
+                said = node.criterion.words("it").partition(": ")[2] if isinstance(node.criterion, Numeric) else ""
+                said = said or node.criterion.words("it")
+                known = found.setdefault(node.feature, [])
+                if said not in known:
+                    known.append(said)
+    return found
+
+
+def _origin(decision: Decision) -> list[str]:
+    """Say by which version it was learned and from how many rows; a file may hold anything there."""
+    told = decision.provenance
+    made, rows = told.get("baconlogic"), told.get("cases")
+    said = [f"with baconlogic {made}"] if isinstance(made, str) else []
+    said += [f"from {number(rows)} rows"] if isinstance(rows, int | float) and not isinstance(rows, bool) else []
+    edited = any(isinstance(tree, dict) and tree.get("edited") for tree in told.get("trees") or ())
+    return [f"It was learned {' '.join(said)}{', then edited by hand' if edited else ''}."] if said else []
+
+
+def _trees(model: Any) -> tuple[Tree, ...]:
+    return (model,) if isinstance(model, Tree) else model.trees

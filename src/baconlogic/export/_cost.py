@@ -1,0 +1,198 @@
+"""What a decision costs once it is exported: bytes, operations and, for C, nanoseconds on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baconlogic.core.results import Result
+from baconlogic.core.words import aligned
+from baconlogic.export._c import to_c
+from baconlogic.export._c_text import literal
+from baconlogic.export._compile import program
+from baconlogic.export._program import Among, Less, Missing, Op, Past, each
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from baconlogic.export._program import Program
+
+_TEXTS = ("python", "javascript", "sql")  # the exports that are one text, by module and function to_...
+_ROWS = 256
+_MAIN = """#include "model.h"
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <time.h>
+
+static const struct model_input rows[] = {{
+{rows}
+}};
+
+int main(void)
+{{
+    const int count = (int)(sizeof rows / sizeof rows[0]);
+    double best = 1e30;
+    long sum = 0, times = 1;
+    for (int run = 0; run < {runs};) {{
+        const clock_t start = clock();
+        for (long k = 0; k < times; k++) {{
+            for (int i = 0; i < count; i++) {{
+                sum += model_decide(&rows[i]);
+            }}
+        }}
+        const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+        if (seconds < 5e-4) {{
+            times *= 2;
+            continue;
+        }}
+        const double each = 1e9 * seconds / ((double)times * count);
+        best = each < best ? each : best;
+        run++;
+    }}
+    printf("%.2f %ld\\n", best, sum);
+    return 0;
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Cost(Result):
+    """Bytes of each export; operations of one decision, counted as if all of it were worked out; nanoseconds in C."""
+
+    bytes: Mapping[str, int]
+    arithmetic: int
+    comparisons: int
+    exponentials: int
+    logarithms: int
+    c_ns: float | None  # None where it was not measured
+
+    @property
+    def operations(self) -> int:
+        """All operations together."""
+        return self.arithmetic + self.comparisons + self.exponentials + self.logarithms
+
+    def line(self) -> str:
+        """Say it in one line."""
+        sizes = ", ".join(f"{name} {size:,} bytes" for name, size in self.bytes.items())
+        took = "" if self.c_ns is None else f"; {self.c_ns:.0f} ns a decision in C here"
+        return f"Cost: {sizes}; at most {self.operations:,} operations a decision{took}."
+
+    def __str__(self) -> str:
+        counted = {
+            "arithmetic": self.arithmetic,
+            "comparisons": self.comparisons,
+            "exponentials": self.exponentials,
+            "logarithms": self.logarithms,
+        }
+        sizes = aligned(["export", "bytes"], [[name, f"{size:,}"] for name, size in self.bytes.items()])
+        operations = aligned(["operations", "at most"], [[name, f"{count:,}"] for name, count in counted.items()])
+        return f"{sizes}\n\n{operations}\n\n{self.line()}"
+
+
+def cost(model: Any, *, measure: bool = True) -> Cost:
+    """Return what a model costs as Python, C, JavaScript and SQL; C is timed where a compiler is, unless told not to.
+
+    The rows it is timed on are random ones around the marks of the criteria.
+    """
+    made = program(model)
+    source = to_c(model)
+    sizes = {"c": len((source.header + source.source).encode())}
+    for name in _TEXTS:
+        module = importlib.import_module(f"baconlogic.export._{name}")
+        with contextlib.suppress(ModuleNotFoundError):  # SQL needs a package of its own
+            sizes[name] = len(getattr(module, f"to_{name}")(model).encode())
+    counts = _operations(made)
+    return Cost(
+        bytes=dict(sorted(sizes.items())),
+        arithmetic=counts["arithmetic"],
+        comparisons=counts["comparisons"],
+        exponentials=counts["exponentials"],
+        logarithms=counts["logarithms"],
+        c_ns=c_nanoseconds(model, _rows(made)) if measure else None,
+    )
+
+
+def c_nanoseconds(model: Any, rows: Sequence[Sequence[Any]], runs: int = 200) -> float | None:
+    """Return the nanoseconds of one decision in C, the best of several runs; None without a compiler.
+
+    A row has the values of the columns in the order of the struct, None for what is missing.
+    """
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        return None
+    lines = ",\n".join(f"    {{{', '.join(_value(value) for value in row) or '0'}}}" for row in rows)
+    with tempfile.TemporaryDirectory() as folder:
+        to_c(model).save(folder)
+        main, run = Path(folder, "main.c"), Path(folder, "run")
+        main.write_text(_MAIN.format(rows=lines, runs=runs), encoding="utf-8")
+        command = [compiler, "-std=c99", "-O2", str(main), str(Path(folder, "model.c")), "-o", str(run), "-lm"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=120)  # noqa: S603
+            said = subprocess.run([str(run)], check=True, capture_output=True, timeout=120)  # noqa: S603
+        except (OSError, subprocess.SubprocessError):
+            return None
+    return float(said.stdout.split()[0])
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return literal(value)
+    if value is None or value != value:
+        return "NAN"
+    return repr(float(value))
+
+
+def _operations(made: Program) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for check in made.checks:
+        found["comparisons"] += {"missing": 1, "outside": 2, "unlisted": len(check.categories)}[check.why]
+    for binding in made.needed(made.choice):
+        for part in each(binding.value):
+            if isinstance(part, Op) and part.op in ("exp", "expm1"):
+                found["exponentials"] += 1
+            elif isinstance(part, Op) and part.op == "log":
+                found["logarithms"] += 1
+            elif isinstance(part, Op):
+                found["arithmetic"] += max(len(part.args) - 1, 1)
+            elif isinstance(part, Past):
+                found["arithmetic"] += 1
+            elif isinstance(part, Less | Missing):
+                found["comparisons"] += 1
+            elif isinstance(part, Among):
+                found["comparisons"] += len(part.categories)
+    return found
+
+
+def _rows(made: Program) -> list[list[Any]]:
+    """Return random rows: numbers around the marks of their column (degrees of truth have none), known categories."""
+    rng = np.random.default_rng(0)
+    marks: list[list[float]] = [[] for _ in made.inputs]
+    known: list[list[Any]] = [[] for _ in made.inputs]
+    parts = [part for binding in made.bindings for part in each(binding.value)]
+    for part in (*parts, *made.checks):
+        if isinstance(part, Past):
+            marks[part.input].append(part.mark)
+        known_here = getattr(part, "categories", ())
+        if known_here:
+            known[part.input].extend(known_here)  # type: ignore[union-attr]
+    columns: list[list[Any]] = []
+    for place, each_input in enumerate(made.inputs):
+        if known[place]:
+            columns.append([known[place][i] for i in rng.integers(0, len(known[place]), _ROWS)])
+        elif marks[place]:
+            low, high = min(marks[place]), max(marks[place])
+            spread = (high - low) or abs(low) or 1.0
+            columns.append(rng.uniform(low - spread / 2.0, high + spread / 2.0, _ROWS).tolist())
+        else:
+            columns.append([""] * _ROWS if each_input.kind == "text" else rng.random(_ROWS).tolist())
+    return [list(row) for row in zip(*columns, strict=True)] or [[]]

@@ -1,0 +1,237 @@
+"""A decision as a JavaScript module that needs nothing else: for a page, a server, a form that answers as one types."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from baconlogic.export._about import about
+from baconlogic.export._compile import program
+from baconlogic.export._printer import WHY, Printer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from baconlogic.core.answers import Label
+    from baconlogic.core.criteria import Category
+    from baconlogic.export._program import Among, Binding, Check, Input, Program
+
+_ENDS = "[^ -~]|[<>&]|/(?=/)"  # what a page reads as markup; and tools find //# sourceMappingURL= in any comment
+_SAFE = 2**53 - 1  # whole numbers beyond are not told apart by JavaScript's numbers, but by its BigInt
+
+_READERS = {
+    "": """
+function refuse(name, value, why) {
+  const shown = typeof value === "string" ? JSON.stringify(value)
+    : typeof value === "object" && value !== null ? "an object" : String(value);
+  throw new RangeError(`${JSON.stringify(name)} is ${shown}, ${why}`);
+}
+
+function read(row, name) {
+  if (typeof row !== "object" || row === null) {
+    throw new TypeError("a row is an object that has the columns as properties");
+  }
+  if (!Object.hasOwn(row, name)) {
+    throw new RangeError(`missing column ${JSON.stringify(name)}`);
+  }
+  const value = row[name];
+  return value === undefined || value !== value ? null : value;
+}
+""",
+    "number": """
+function readNumber(row, name) {
+  const value = read(row, name);
+  if (typeof value === "number") return value;
+  if (value === null) return NaN;
+  const whole = typeof value === "boolean" || typeof value === "bigint" ? Number(value) : NaN;
+  return Number.isFinite(whole) ? whole : refuse(name, value, "not a number");
+}
+""",
+    "text": """
+function readText(row, name) {
+  const value = read(row, name);
+  return value === null || typeof value === "string" ? value : refuse(name, value, "not text");
+}
+""",
+    "whole": """
+function readWhole(row, name) {
+  const value = read(row, name);
+  if (value === null) return null;
+  if (!["number", "boolean", "bigint"].includes(typeof value)) return refuse(name, value, "not a whole number");
+  const number = Number(value);
+  if (Number.isSafeInteger(number)) return number;
+  return Number.isInteger(value) ? BigInt(value) : value;
+}
+""",
+}
+_CALLS = {"number": "readNumber", "text": "readText", "whole": "readWhole"}
+_ROW = " * @param {Object<string, number | boolean | bigint | string | null | undefined>} row an object with FEATURES"
+
+
+class _JavaScript(Printer):
+    functions = {name: f"Math.{name}" for name in ("abs", "exp", "expm1", "log", "max", "min")}  # noqa: RUF012
+
+    def __init__(self, inputs: tuple[Input, ...]) -> None:
+        self._kinds = [each.kind for each in inputs]
+
+    def choice(self, test: str, then: str, otherwise: str) -> str:
+        return f"{test} ? {then} : {otherwise}"
+
+    def missing(self, place: int) -> str:
+        return f"x{place} !== x{place}" if self._kinds[place] == "number" else f"x{place} === null"
+
+    def among(self, test: Among) -> str:
+        return self.listed(test.input, test.categories)
+
+    def listed(self, place: int, categories: Sequence[Category]) -> str:
+        """Write the test whether an input is one of some categories; a number no JavaScript number equals is none."""
+        if self._kinds[place] == "number":
+            categories = [each for each in categories if abs(int(each)) <= _SAFE or _is_double(int(each))]
+            written = [repr(float(each)) for each in categories]
+        else:
+            written = [text(each) if isinstance(each, str) else _whole(int(each)) for each in categories]
+        return f"x{place} === {written[0]}" if len(written) == 1 else f"[{', '.join(written)}].includes(x{place})"
+
+    def fails(self, check: Check) -> str:
+        """Write the test whether a check fails."""
+        x = f"x{check.input}"
+        if check.why == "outside":
+            return f"{x} < 0.0 || {x} > 1.0"
+        if check.why == "missing":
+            return self.missing(check.input)
+        return f"!({self.missing(check.input)} || {self.listed(check.input, check.categories)})"
+
+
+def to_javascript(model: Any, *, trace: bool = False) -> str:
+    """Return an ES module with `truth(row)`, `probabilities(row)`, `decide(row)` and, if asked, `trace(row)`.
+
+    A row is an object with the columns as its own properties; null, undefined and NaN are missing. What has no truth
+    throws RangeError. The text is plain ASCII without "</", so that it may also stand inside a page.
+    """
+    made = program(model, trace=trace)
+    printer = _JavaScript(made.inputs)
+    kinds = {"", *(each.kind for each in made.inputs)} if made.inputs else set()
+    parts = [
+        "\n".join(f"// {line}".rstrip() for line in about(model, made, _ENDS)),
+        _constants(made),
+        *(code.strip() for kind, code in _READERS.items() if kind in kinds),
+        *_functions(made, printer),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def text(value: str) -> str:
+    r"""Write a text as a literal of JavaScript: ASCII only, and nothing that a page would read as markup."""
+    return re.sub("[<>&\x7f]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value))
+
+
+def _constants(made: Program) -> str:
+    features = ", ".join(text(each.feature) for each in made.inputs)
+    classes = ", ".join(_label(label) for label in made.classes)
+    threshold = "null" if made.threshold is None else repr(made.threshold)
+    lines = [
+        "/** The columns that are read. @type {readonly string[]} */",
+        f"export const FEATURES = Object.freeze([{features}]);",
+        "/** The possible answers. @type {readonly (string | number | bigint | boolean)[]} */",
+        f"export const CLASSES = Object.freeze([{classes}]);",
+        "/** The truth above which the second of two answers is given. @type {number | null} */",
+        f"export const THRESHOLD = {threshold};",
+    ]
+    if made.spots:
+        nodes = ",\n".join(f"  [{spot.tree}, [{', '.join(map(str, spot.path))}]]" for spot in made.spots)
+        lines += [
+            "// The tree of every node, and the way down to it: which input at each step.",
+            f"const NODES = [\n{nodes},\n];",
+        ]
+    return "\n".join(lines)
+
+
+def _functions(made: Program, printer: _JavaScript) -> list[str]:
+    names = [spot.name for spot in made.spots] or list(made.truths)
+    body = [*_reading(made, printer), *_lines(made.needed(*names), printer)]
+    found = [_function("known" if made.spots else "truths", "row", body, f"[{', '.join(names)}]")]
+    roots = [names.index(name) for name in made.truths]
+    if made.spots:
+        picked = ", ".join(f"found[{i}]" for i in roots)
+        found.append(_function("truths", "row", ["const found = known(row);"], f"[{picked}]"))
+    given = f"[{', '.join(made.truths)}]"
+    if made.probabilities:
+        body = _lines(made.after(*made.probabilities), printer)
+        found.append(_function("chances", given, body, f"[{', '.join(made.probabilities)}]"))
+    found.append(_function("answer", given, _lines(made.after(made.choice), printer), f"CLASSES[{made.choice}]"))
+    one = len(made.truths) == 1
+    found.append(
+        _public("truth", "truths(row)[0]", "The degree of truth of a row.", "number")
+        if one
+        else _public("truth", "truths(row)", "The degree of truth of a row for each of CLASSES.", "number[]")
+    )
+    if made.probabilities:
+        found.append(
+            _public("probabilities", "chances(truths(row))", "The probability of each of CLASSES.", "number[]")
+        )
+    found.append(
+        _public("decide", "answer(truths(row))", "The answer: one of CLASSES.", "string | number | bigint | boolean")
+    )
+    return [*found, _trace(made, roots)] if made.spots else found
+
+
+def _trace(made: Program, roots: list[int]) -> str:
+    chances = ["    probabilities: chances(roots),"] if made.probabilities else []
+    lines = [
+        "/**",
+        " * The truth of every node of every tree, root first, with the answer.",
+        _ROW,
+        " */",
+        "export function trace(row) {",
+        "  const found = known(row);",
+        f"  const roots = [{', '.join(f'found[{i}]' for i in roots)}];",
+        "  return {",
+        "    truth: roots,",
+        "    nodes: NODES.map(([tree, path], i) => ({ tree, path: [...path], truth: found[i] })),",
+        *chances,
+        "    decision: answer(roots),",
+        "  };",
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+def _function(name: str, argument: str, body: Sequence[str], answer: str) -> str:
+    return "\n".join([f"function {name}({argument}) {{", *(f"  {line}" for line in body), f"  return {answer};", "}"])
+
+
+def _public(name: str, answer: str, says: str, gives: str) -> str:
+    doc = ["/**", f" * {says}", _ROW, f" * @returns {{{gives}}}", " */"]
+    return "\n".join([*doc, "export " + _function(name, "row", [], answer)])
+
+
+def _reading(made: Program, printer: _JavaScript) -> list[str]:
+    lines = [f"const x{i} = {_CALLS[each.kind]}(row, {text(each.feature)});" for i, each in enumerate(made.inputs)]
+    for check in made.checks:
+        told = f"refuse({text(made.inputs[check.input].feature)}, x{check.input}, {text(WHY[check.why])})"
+        lines.append(f"if ({printer.fails(check)}) {told};")
+    return lines
+
+
+def _lines(bindings: Iterable[Binding], printer: _JavaScript) -> list[str]:
+    return [f"const {binding.name} = {printer.text(binding.value)};" for binding in bindings]
+
+
+def _label(label: Label) -> str:
+    if isinstance(label, str):
+        return text(label)
+    if isinstance(label, bool):
+        return "true" if label else "false"
+    return _whole(label) if isinstance(label, int) else repr(label)
+
+
+def _whole(value: int) -> str:
+    return str(value) if abs(value) <= _SAFE else f"{value}n"
+
+
+def _is_double(value: int) -> bool:
+    try:
+        return int(float(value)) == value
+    except OverflowError:
+        return False

@@ -1,0 +1,259 @@
+"""A decision as formulas for a paper: every criterion, every gate with its numbers, and how truth becomes an answer."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from baconlogic.core.criteria import Criterion, Ramp, Sigmoid, Table
+from baconlogic.core.nodes import Gate, Leaf, flatten
+from baconlogic.core.tree import Tree
+from baconlogic.core.words import listed, number, numbers
+from baconlogic.export._about import about
+from baconlogic.export._compile import program
+from baconlogic.export._latex_text import escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from baconlogic.core.answers import Label
+    from baconlogic.export._program import Program
+
+_LINE = 62  # signs of a formula that fit on a line
+_ENDS = "[^ -~]|!|(?<=arara):"  # what old tools may not read, or obey: % !TeX program = ..., % arara: ...
+_OTHERWISE = "\\text{otherwise}"
+_HEAD = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
+_FOOT = "\\end{document}\n"
+
+
+def to_latex(model: Any, *, standalone: bool = False) -> str:
+    """Return the model as formulas for LaTeX with amsmath; `standalone` makes it a whole document.
+
+    Numbers are rounded for reading: to decide, use the other exports.
+    """
+    made = program(model)
+    model = getattr(model, "decision_", model)
+    comment = [
+        part for line in about(model, made, _ENDS) for part in textwrap.wrap(line, 116, subsequent_indent="    ")
+    ]
+    writer = _Writer(made)
+    parts = ["\n".join(f"% {line}" for line in comment), "\\noindent Numbers are rounded for reading.", *_columns(made)]
+    trees = (model,) if isinstance(model, Tree) else model.trees
+    for k, tree in enumerate(trees):
+        root = "z" if len(trees) == 1 else f"z_{{{k + 1}}}"
+        title = "The tree" if len(trees) == 1 else f"The tree of {_label(made.classes[k])}"
+        parts += [f"\\medskip\\noindent\\textbf{{{title}}}", *writer.tree(tree, root)]
+    body = "\n\n".join([*parts, *_answer(model, made)]) + "\n"
+    return f"{_HEAD}{body}{_FOOT}" if standalone else body
+
+
+def _label(label: Label) -> str:
+    return f"``{escaped(label)}''" if isinstance(label, str) else escaped(str(label))
+
+
+def _columns(made: Program) -> list[str]:
+    if not made.inputs:
+        return []
+    items = [
+        f"\\item[$x_{{{i}}}$] {{{escaped(each.feature)}}}{f' in {escaped(each.unit)}' if each.unit else ''}"
+        for i, each in enumerate(made.inputs, start=1)
+    ]
+    listing = "\n".join(["\\begin{description}", *items, "\\end{description}"])
+    no_answer = "A value that no formula speaks of, such as a missing one where nothing is said of it, has no answer."
+    return [f"\\noindent The columns are\n{listing}\n{no_answer}"]
+
+
+class _Writer:
+    """Writes trees from their leaves up: t for the truth of a criterion, g for that of a gate."""
+
+    def __init__(self, made: Program) -> None:
+        self._column = {each.feature: f"x_{{{i}}}" for i, each in enumerate(made.inputs, start=1)}
+        self._leaves = self._gates = 0
+
+    def tree(self, tree: Tree, root: str) -> list[str]:
+        """Return the paragraphs of a tree whose truth is called `root`."""
+        order = flatten(tree.root)
+        symbols: list[tuple[str, bool]] = []  # the name of each node's truth, and whether it is turned
+        found = []
+        for place, (node, below) in enumerate(order):
+            if isinstance(node, Leaf):
+                symbol = self._next_leaf() if place < len(order) - 1 else root
+                found.append(self._leaf(node, symbol))
+            elif isinstance(node, Gate):
+                symbol = self._next_gate() if place < len(order) - 1 else root
+                found.append(_gate(node, [symbols[i] for i in below], symbol))
+            else:
+                symbol, turned = symbols[below[0]]
+                if not node.name and place < len(order) - 1:
+                    symbols.append((symbol, not turned))
+                    continue
+                own = self._next_gate() if place < len(order) - 1 else root
+                found.append(
+                    f"\\noindent ${own}${_name(node.name)}: the negation.\n{_shown(own, [_turned(symbol, not turned)])}"
+                )
+                symbol = own
+            symbols.append((symbol, False))
+        return found
+
+    def _next_leaf(self) -> str:
+        self._leaves += 1
+        return f"t_{{{self._leaves}}}"
+
+    def _next_gate(self) -> str:
+        self._gates += 1
+        return f"g_{{{self._gates}}}"
+
+    def _leaf(self, leaf: Leaf, symbol: str) -> str:
+        x = self._column[leaf.feature]
+        words = escaped(leaf.criterion.words(leaf.feature))
+        return f"\\noindent ${symbol}${_name(leaf.name)}: {words}.\n{_shown(symbol, [_criterion(leaf.criterion, x)])}"
+
+
+def _criterion(criterion: Criterion, x: str) -> str:
+    if isinstance(criterion, Ramp):
+        rows = _ramp(criterion, x)
+    elif isinstance(criterion, Table):
+        rows = _table(criterion)
+    elif isinstance(criterion, Sigmoid):
+        rows = [(f"\\dfrac{{1}}{{1 + {_exp(-criterion.slope, x, criterion.centre)}}}", _OTHERWISE)]
+    else:
+        rows = [(x, _OTHERWISE)]
+    if criterion.missing is not None:
+        rows.insert(0, (_number(criterion.missing), f"\\text{{if }} {x} \\text{{ is missing}}"))
+    return rows[0][0] if len(rows) == 1 else _cases(rows)
+
+
+def _cases(rows: Sequence[tuple[str, str]]) -> str:
+    lines = [f"{value} & {when}" for value, when in rows]
+    return "\\begin{cases}\n" + " \\\\\n".join(lines) + "\n\\end{cases}"
+
+
+def _ramp(ramp: Ramp, x: str) -> list[tuple[str, str]]:
+    marks = [_power_of_ten(mark) for mark in numbers([mark for mark, _ in ramp.points])]
+    rows = [(_number(ramp.points[0][1]), f"\\text{{if }} {x} < {marks[0]}")]
+    for ((x0, t0), (x1, t1)), (start, end) in zip(pairwise(ramp.points), pairwise(marks), strict=True):
+        line = _number(t0)
+        if t0 != t1:
+            factor = "" if abs(t1 - t0) == 1.0 else f"{_number(abs(t1 - t0))}\\,"
+            sign = f"{line} {'-' if t1 < t0 else '+'} " if t0 > 0.0 else ""
+            line = f"{sign}{factor}\\dfrac{{{_past(x, x0)}}}{{{_number(x1 - x0)}}}"
+        rows.append((line, f"\\text{{if }} {start} \\le {x} < {end}"))
+    return [*rows, (_number(ramp.points[-1][1]), f"\\text{{if }} {marks[-1]} \\le {x}")]
+
+
+def _table(table: Table) -> list[tuple[str, str]]:
+    groups: dict[float, list[str]] = {}
+    for category, truth in table.truths:
+        groups.setdefault(truth, []).append(_label(category if isinstance(category, str) else int(category)))
+    rows = [
+        (_number(truth), f"\\parbox[t]{{0.6\\linewidth}}{{\\raggedright for {listed(names)}}}")
+        for truth, names in groups.items()
+    ]
+    return rows if table.other is None else [*rows, (_number(table.other), "\\text{for anything else}")]
+
+
+def _gate(gate: Gate, inputs: Sequence[tuple[str, bool]], symbol: str) -> str:
+    level, given = gate.level, [_turned(name, turned) for name, turned in inputs]
+    weights = listed([f"${_number(w)}$ of ${x}$" for w, x in zip(gate.weights, given, strict=True)], "and")
+    rule = "" if gate.aggregator == "gcd" else f"; rule {escaped(gate.aggregator)}"
+    said = f"{escaped(level.code)}, {escaped(level.name)}: {escaped(level.words)}"
+    head = (
+        f"\\noindent ${symbol}${_name(gate.name)}: {said}. Andness ${_number(gate.andness)}${rule}; weights {weights}."
+    )
+    return f"{head}\n{_shown(symbol, _combined(gate, inputs))}"
+
+
+def _combined(gate: Gate, inputs: Sequence[tuple[str, bool]]) -> list[str]:
+    """Write what the coefficients of a gate say: the mean and the product, in pieces between which a line may end."""
+    dual, mean, product, power = gate.coefficients
+    if math.isinf(power):
+        full, other = ("0", "1") if dual else ("1", "0")
+        all_of = f"\\text{{if every input is fully {'false' if dual else 'true'}}}"
+        return [_cases([(full, all_of), (other, _OTHERWISE)])]
+    given = [_turned(name, turned != dual) for name, turned in inputs]
+    pieces = []
+    if mean > 0.0:
+        pieces = [
+            f"{'+ ' if i else ''}{_number(w)}\\,{_factor(x)}"
+            for i, (w, x) in enumerate(zip(gate.weights, given, strict=True))
+        ]
+        if mean < 1.0:
+            pieces[0], pieces[-1] = f"{_number(mean)}\\,({pieces[0]}", f"{pieces[-1]})"
+    if product > 0.0:
+        exponents = [_number(len(given) * w * power) for w in gate.weights]
+        factors = [_factor(x) + (f"^{{{e}}}" if e != "1" else "") for x, e in zip(given, exponents, strict=True)]
+        front = f"{_number(product)}\\," if product < 1.0 else ""
+        factors[0] = ("+ " if pieces else "") + front + factors[0]
+        together = "\\, ".join(factors)
+        pieces += [together] if _width(together) <= _LINE else [factors[0], *(f"\\, {each}" for each in factors[1:])]
+    if dual:
+        several = mean > 0.0
+        pieces[0] = f"1 - {'[' if several else ''}{pieces[0]}"
+        pieces[-1] += "]" if several else ""
+    return pieces
+
+
+def _shown(symbol: str, pieces: Sequence[str]) -> str:
+    """Write an equation, over several lines where it is long."""
+    lines, room = [""], _LINE
+    for piece in pieces:
+        if lines[-1] and _width(piece) > room:
+            lines.append("")
+            room = _LINE
+        room -= _width(piece)
+        lines[-1] += f" {piece}" if lines[-1] else piece
+    return f"\\begin{{align*}}\n{symbol} &= " + " \\\\\n&\\quad ".join(lines) + "\n\\end{align*}"
+
+
+def _width(piece: str) -> int:
+    return len(re.sub(r"\\[a-z]+|[\\{}_^, ]", "", piece)) + 1
+
+
+def _answer(model: Any, made: Program) -> list[str]:
+    start, labels = "\\medskip\\noindent\\textbf{The answer}", [_label(label) for label in made.classes]
+    if len(labels) == 1:
+        return [start, f"\\noindent It is always {labels[0]}."]
+    if made.threshold is not None:
+        turn = f"\\noindent It is {labels[1]} when $z > {_number(made.threshold)}$, else {labels[0]}."
+        if isinstance(model, Tree):
+            return [start, turn]
+        chance = f"\\dfrac{{1}}{{1 + {_exp(-model.links[0].steepness, 'z', model.links[0].threshold)}}}"
+        return [start, turn, f"\\noindent The probability of {labels[1]} is\n{_shown('p', [chance])}"]
+    found = [start, f"\\noindent It is the most probable of {listed(labels, 'and')}. Their probabilities are"]
+    for k, link in enumerate(model.links, start=1):
+        score = f"\\dfrac{{1}}{{1 + {_exp(-link.steepness, f'z_{{{k}}}', link.threshold)}}}"
+        found.append(_shown(f"p_{{{k}}}", [f"\\frac{{s_{{{k}}}}}{{\\sum_j s_j}}", f"\\qquad s_{{{k}}} = {score}"]))
+    return found
+
+
+def _name(name: str) -> str:
+    return f", \\emph{{{escaped(name)}}}" if name else ""
+
+
+def _turned(symbol: str, turned: bool) -> str:
+    return f"1 - {symbol}" if turned else symbol
+
+
+def _factor(symbol: str) -> str:
+    return f"({symbol})" if " " in symbol else symbol
+
+
+def _past(x: str, mark: float) -> str:
+    return x if mark == 0.0 else f"{x} {'+' if mark < 0.0 else '-'} {_number(abs(mark))}"
+
+
+def _exp(factor: float, x: str, mark: float) -> str:
+    past = _past(x, mark)
+    return f"e^{{{_number(factor)}\\,{f'({past})' if ' ' in past else past}}}"
+
+
+def _number(value: float) -> str:
+    return _power_of_ten(number(value))
+
+
+def _power_of_ten(digits: str) -> str:
+    front, e, power = digits.partition("e")
+    return f"{front} \\cdot 10^{{{int(power)}}}" if e else digits

@@ -1,0 +1,341 @@
+"""Expressions of a program as sqlglot trees, and what the columns of a table become in each dialect.
+
+Databases differ where values are not plain: NaN, text in a column of numbers, literals that are decimals rather than
+floating point, products that are too small to hold. All of that is here; `sql` puts the pieces in order.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from sqlglot import Dialect, exp
+
+from baconlogic.export._program import All, Among, If, Less, Missing, Num, Op, Past, Raw, Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from baconlogic.export._program import Check, Expr, Input, Test
+
+ROW = "row_in"  # what the table is called inside: a column is read as row_in."name", so that a wrong name is an error
+_SUM, _PRODUCT, _ATOM = range(3)  # how tightly a piece holds together
+_OPERATORS: dict[str, type[exp.Binary]] = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul, "/": exp.Div}
+_MOST = 40  # terms in one sum; databases limit how deep an expression may be
+_PLAIN = re.compile("[a-z][0-9]+|refused|wrong")  # what no dialect takes for a word of its own
+
+
+class Pieces:
+    """Writes the pieces of a query in one dialect."""
+
+    def __init__(self, dialect: str, inputs: Sequence[Input], bounded: set[int]) -> None:
+        self.dialect = dialect
+        self._rules = Dialect.get_or_raise(dialect)
+        self._generator = self._rules.generator()
+        self._inputs = inputs
+        self._bounded = bounded  # inputs that must be degrees of truth; a "d" column is NULL where they are not
+
+    def text(self, piece: exp.Expression) -> str:
+        """Return a piece as text."""
+        return str(self._generator.generate(piece, copy=False))
+
+    @staticmethod
+    def uses(piece: exp.Expression) -> set[str]:
+        """Return the columns that a piece needs."""
+        return {column.name for column in piece.find_all(exp.Column)}
+
+    def named(self, piece: exp.Expression, name: str) -> str:
+        """Return a piece with a name: `piece AS name`."""
+        return self.text(exp.Alias(this=piece, alias=self._identifier(name)))
+
+    def shown(self, piece: exp.Expression, name: str) -> str:
+        """Return a piece under a name that is not ours to choose."""
+        return self.text(exp.Alias(this=piece, alias=exp.to_identifier(name, quoted=True)))
+
+    def column(self, name: str) -> exp.Expression:
+        """Return a column of ours."""
+        return exp.Column(this=self._identifier(name))
+
+    def outside(self, name: str) -> exp.Expression:
+        """Return a column of the table."""
+        return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(ROW))
+
+    def table(self, parts: Sequence[str]) -> str:
+        """Return the table, called ROW from here on."""
+        names = [exp.to_identifier(part, quoted=True) for part in reversed(parts)]
+        return self.text(
+            exp.alias_(exp.Table(**dict(zip(("this", "db", "catalog"), names, strict=False))), ROW, table=True)
+        )
+
+    def _identifier(self, name: str) -> exp.Identifier:
+        return exp.to_identifier(name, quoted=not _PLAIN.fullmatch(name))
+
+    # What a table holds
+
+    def read(self, place: int) -> exp.Expression:
+        """Return an input as a number, a text or a whole number; what is missing is NULL."""
+        kind, column = self._inputs[place].kind, self.outside(self._inputs[place].feature)
+        if self.dialect == "sqlite":  # any column may hold anything there
+            right = _among(exp.func("TYPEOF", column), [exp.Literal.string(name) for name in _sqlite_types(kind)])
+            return _case([(right, _cast(column.copy(), "double") if kind == "number" else column.copy())], None)
+        if kind == "text":
+            said = _cast(column, "text")
+            byte_by_byte = self.dialect in ("duckdb", "postgres")  # whatever the column takes for equal
+            return exp.Collate(this=said, expression=exp.to_identifier("C", quoted=True)) if byte_by_byte else said
+        if kind == "number":
+            return self._known(_cast(column, "double"), "double")
+        if self.dialect == "postgres":  # nothing but text can be made of numbers and of true and false alike
+            said = _cast(column, "text")
+            found = exp.Case(this=said.copy(), default=_cast(said, "decimal"))
+            return self._known(found.when(_string("true"), _whole(1)).when(_string("false"), _whole(0)), "decimal")
+        if self.dialect == "duckdb":
+            number = exp.NEQ(this=_cast(column, "double"), expression=_cast(_string("NaN"), "double"))
+            return _case([(number, column.copy())], None)
+        return column
+
+    def _known(self, value: exp.Expression, kind: str) -> exp.Expression:
+        """Return a number, NULL where it is NaN; where there are such, NaN = NaN is true."""
+        if self.dialect not in ("duckdb", "postgres"):
+            return value
+        return exp.Nullif(this=value, expression=_cast(_string("NaN"), kind))
+
+    def nothing(self) -> exp.Expression:
+        """Return a value for a query that reads none."""
+        return _whole(1)
+
+    def wrong(self) -> exp.Expression | None:
+        """Return the test whether a value is of a type that it must not be, where the dialect lets that happen."""
+        if self.dialect != "sqlite" or not self._inputs:
+            return None
+        tests = []
+        for each in self._inputs:
+            types = [_string(name) for name in (*_sqlite_types(each.kind), "null")]
+            tests.append(exp.Not(this=_among(exp.func("TYPEOF", self.outside(each.feature)), types)))
+        return self._chain(exp.Or, tests)
+
+    def refused(self, checks: Sequence[Check], *, wrong: bool) -> exp.Expression:
+        """Return 1 for rows that have no answer, else 0."""
+        tests = [test for check in checks for test in self._fails(check)]
+        tests += [exp.EQ(this=self.column("wrong"), expression=_whole(1))] if wrong else []
+        return self.flag(self._chain(exp.Or, tests))
+
+    def flag(self, test: exp.Expression) -> exp.Expression:
+        """Return 1 where a test holds, else 0."""
+        return _case([(test, _whole(1))], _whole(0))
+
+    def _fails(self, check: Check) -> list[exp.Expression]:
+        x = self.column(f"x{check.input}")
+        if check.why == "missing":
+            return [self.test(Missing(check.input))]
+        if check.why == "outside":
+            return [exp.LT(this=x, expression=self._number(0.0)), exp.GT(this=x.copy(), expression=self._number(1.0))]
+        return [exp.Not(this=self.test(Among(check.input, check.categories)))]
+
+    def bound(self, place: int) -> exp.Expression:
+        """Return a degree of truth, NULL where it is none: nothing is worked out of what could overflow."""
+        x = self.column(f"x{place}")
+        return _case([(exp.Between(this=x, low=self._number(0.0), high=self._number(1.0)), x.copy())], None)
+
+    # Arithmetic
+
+    def value(self, value: Expr) -> exp.Expression:
+        """Return an expression, in floating point whatever the literals in it are."""
+        made = self._value(value)
+        return made if self.dialect == "sqlite" or _floats(value) else _cast(made, "double")
+
+    def _value(self, value: Expr) -> exp.Expression:
+        if isinstance(value, Num):
+            return self._number(value.value)
+        if isinstance(value, Ref):
+            return self.column(value.name)
+        if isinstance(value, Raw):
+            return self.column(f"{'d' if value.input in self._bounded else 'x'}{value.input}")
+        if isinstance(value, Past):
+            return self._past(value)
+        return self._op(value) if isinstance(value, Op) else self._if(value)
+
+    def _if(self, value: If) -> exp.Expression:
+        """Return an "if"; one whose "else" is another "if" is one CASE with several WHEN."""
+        pairs = []
+        rest: Expr = value
+        while isinstance(rest, If):
+            pairs.append((self.test(rest.test), self._value(rest.then)))
+            rest = rest.otherwise
+        return _case(pairs, self._value(rest))
+
+    def _past(self, value: Past) -> exp.Expression:
+        x = self._value(Raw(value.input))
+        if value.mark == 0.0:
+            return x
+        sign = exp.Add if value.mark < 0.0 else exp.Sub
+        return sign(this=x, expression=self._number(abs(value.mark)))
+
+    def _number(self, value: float) -> exp.Expression:
+        digits = repr(abs(value))
+        if self.dialect == "duckdb" and "e" not in digits and len(digits) > 16:
+            digits += "e0"  # else it is a decimal, and the last digit changes on the way to a double
+        made = exp.Literal.number(digits)
+        return exp.Neg(this=made) if value < 0.0 else made
+
+    def _op(self, value: Op) -> exp.Expression:
+        if value.op == "-" and value.args[0] == Num(0.0):
+            return exp.Neg(this=_held(self._value(value.args[1]), _ATOM))
+        if value.op == "*" and self.dialect == "postgres":
+            return self._product(value)
+        args = [self._value(arg) for arg in value.args]
+        if value.op in _OPERATORS:
+            return self._chain(_OPERATORS[value.op], args)
+        if value.op in ("min", "max"):
+            return self._extreme(exp.Least if value.op == "min" else exp.Greatest, args)
+        if value.op == "expm1":
+            return self._expm1(args[0])
+        function: dict[str, type[exp.Func]] = {"abs": exp.Abs, "exp": exp.Exp, "log": exp.Ln}
+        return function[value.op](this=args[0])
+
+    def _product(self, value: Op) -> exp.Expression:
+        """Return a product that is 0 where it is too small to hold; PostgreSQL would end the query there."""
+        made = self._chain(exp.Mul, [self._value(arg) for arg in value.args])
+        factor, other = value.args
+        if not isinstance(factor, Num) or factor.value == 0.0 or not _tiny(other, factor.value):
+            return made
+        most = math.floor(1 / (2 * abs(Fraction(factor.value))))  # in steps of the smallest number there is
+        if most == 0:
+            return made
+        lost = exp.LTE(this=exp.Abs(this=self._value(other)), expression=self._number(math.ldexp(most, -1074)))
+        return _case([(lost, self._number(0.0))], made)
+
+    def _expm1(self, x: exp.Expression) -> exp.Expression:
+        """Return tanh(x / 2) (exp(x) + 1), which is precise near 0, and x where both are the same."""
+        half = exp.func("TANH", self._chain(exp.Div, [x, self._number(2.0)]))
+        grown = exp.Add(this=exp.Exp(this=x.copy()), expression=self._number(1.0))
+        made = self._chain(exp.Mul, [half, grown])
+        near = exp.LT(this=exp.Abs(this=x.copy()), expression=self._number(1e-18))
+        return _case([(near, x.copy())], made)
+
+    def _extreme(self, kind: type[exp.Func], args: list[exp.Expression]) -> exp.Expression:
+        parts = [args] if len(args) <= _MOST else [args[i : i + _MOST] for i in range(0, len(args), _MOST)]
+        ignore = self.dialect != "sqlite" and self._rules.LEAST_GREATEST_IGNORES_NULLS  # no NULL comes here: as it is
+        made = [kind(this=part[0], expressions=part[1:], ignore_nulls=ignore) for part in parts]
+        return made[0] if len(made) == 1 else self._extreme(kind, list[exp.Expression](made))
+
+    def test(self, test: Test) -> exp.Expression:
+        """Return a test."""
+        if isinstance(test, Less):
+            return self._less(test)
+        if isinstance(test, All):
+            return self._chain(exp.And, [self.test(each) for each in test.tests])
+        x = self.column(f"x{test.input}")
+        if isinstance(test, Missing):
+            return exp.Is(this=x, expression=exp.null())
+        return _among(x, [_string(each) if isinstance(each, str) else _whole(int(each)) for each in test.categories])
+
+    def _less(self, test: Less) -> exp.Expression:
+        left, right = test.left, test.right  # an input past a mark or not is compared with the mark itself
+        if isinstance(test.left, Past) and right == Num(0.0):
+            left, right = Raw(test.left.input), Num(test.left.mark)
+        elif isinstance(test.right, Past) and left == Num(0.0):
+            left, right = Num(test.right.mark), Raw(test.right.input)
+        return exp.LT(this=self._value(left), expression=self._value(right))
+
+    def _chain(self, kind: type[exp.Binary], args: list[exp.Expression]) -> exp.Expression:
+        """Return a + b + ... as it stands, or in groups where it is long."""
+        if len(args) > _MOST:
+            groups = [self._chain(kind, args[i : i + _MOST]) for i in range(0, len(args), _MOST)]
+            return self._chain(kind, [exp.Paren(this=group) for group in groups])
+        level = _level(kind)
+        made = _held(args[0], level)
+        for arg in args[1:]:
+            made = kind(this=made, expression=_held(arg, level + 1))
+            if kind is exp.Div:  # of floating point numbers, as in the dialect itself: nothing to be cast
+                made.set("typed", self._rules.TYPED_DIVISION)
+                made.set("safe", self._rules.SAFE_DIVISION)
+        return made
+
+    # Answers
+
+    def answer(self, value: exp.Expression, *, checked: bool) -> exp.Expression:
+        """Return a value, NULL in rows that have no answer."""
+        if not checked:
+            return value
+        return _case([(exp.EQ(this=self.column("refused"), expression=_whole(0)), value)], None)
+
+    def label(self, choice: str, labels: Sequence[object], *, checked: bool) -> exp.Expression:
+        """Return the class that was chosen, as text, a number or true and false: what all labels are."""
+        texts = any(isinstance(label, str) for label in labels) or len({type(x) is bool for x in labels}) > 1
+        said = str if len({str(label) for label in labels}) == len(labels) else repr  # 1 and "1"
+        written = [_string(said(label)) if texts else self._literal(label) for label in labels]
+        if any(isinstance(label, float) for label in labels) and not texts:
+            written = [_cast(each, "double") for each in written]
+        known = [exp.EQ(this=self.column("refused"), expression=_whole(0))] if checked else []
+        chosen = [exp.EQ(this=self.column(choice), expression=_whole(k)) for k in range(len(written))]
+        tests = [self._chain(exp.And, [*known, each]) for each in chosen]
+        return _case(list(zip(tests, written, strict=True)), None)
+
+    def _literal(self, label: object) -> exp.Expression:
+        if isinstance(label, bool):
+            return exp.Boolean(this=label)
+        return _whole(label) if isinstance(label, int) else self._number(float(str(label)))
+
+
+def _floats(value: Expr) -> bool:
+    """Whether a column is in what a value is worked out of."""
+    waiting: list[Expr] = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Ref | Raw | Past):
+            return True
+        waiting += part.args if isinstance(part, Op) else (part.then, part.otherwise) if isinstance(part, If) else ()
+    return False
+
+
+def _tiny(value: Expr, factor: float) -> bool:
+    """Whether a value may be so small that a product with the factor cannot be held."""
+    if abs(factor) < 1e-20:
+        return True
+    if isinstance(value, Past):
+        return abs(value.mark) < 1e-200
+    if isinstance(value, Op) and value.op == "abs":
+        return _tiny(value.args[0], factor)
+    if isinstance(value, Op) and value.op == "-" and isinstance(value.args[1], Num):
+        return abs(value.args[1].value) < 1e-200
+    if isinstance(value, If):
+        return _tiny(value.then, factor) or _tiny(value.otherwise, factor)
+    return not (isinstance(value, Num) or (isinstance(value, Op) and value.op in ("exp", "log")))
+
+
+def _cast(piece: exp.Expression, kind: str) -> exp.Expression:
+    return exp.Cast(this=piece, to=exp.DataType(this=exp.DataType.Type[kind.upper()]))
+
+
+def _case(pairs: Sequence[tuple[exp.Expression, exp.Expression]], otherwise: exp.Expression | None) -> exp.Expression:
+    return exp.Case(ifs=[exp.If(this=test, true=then) for test, then in pairs], default=otherwise)
+
+
+def _sqlite_types(kind: str) -> tuple[str, ...]:
+    return ("text",) if kind == "text" else ("integer", "real")
+
+
+def _among(x: exp.Expression, values: Sequence[exp.Expression]) -> exp.Expression:
+    return exp.In(this=x, expressions=list(values))
+
+
+def _string(text: str) -> exp.Expression:
+    return exp.Literal.string(text)
+
+
+def _whole(number: int) -> exp.Expression:
+    made = exp.Literal.number(abs(number))
+    return exp.Neg(this=made) if number < 0 else made
+
+
+def _level(kind: type[exp.Expression]) -> int:
+    if issubclass(kind, exp.Connector):
+        return -1
+    return _SUM if kind in (exp.Add, exp.Sub) else _PRODUCT if kind in (exp.Mul, exp.Div, exp.Neg) else _ATOM
+
+
+def _held(piece: exp.Expression, least: int) -> exp.Expression:
+    """Return a piece in parentheses when it holds together less than it must: rounding is part of the formula."""
+    return piece if least < 0 or _level(type(piece)) >= least else exp.Paren(this=piece)

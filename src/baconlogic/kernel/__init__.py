@@ -1,0 +1,1 @@
+"""Loss and gradient of a tree over rows, compiled; needs numba."""

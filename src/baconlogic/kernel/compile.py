@@ -1,0 +1,62 @@
+"""How this library compiles: one decorator, and a guard against stale machine code."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numba
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    F = TypeVar("F", bound=Callable[..., Any])
+
+SHARED = (
+    "core/fading.py",
+    "core/gcd.py",
+    "kernel/elementary.py",
+    "kernel/loops.py",
+    "kernel/loss.py",
+    "kernel/sinkhorn.py",
+    "learn/search/refine.py",
+    "learn/search/screen.py",
+)  # their compiled code ends up in that of other files
+
+
+def compiled(*, reassociate: bool) -> Callable[[F], F]:
+    """Return the decorator for loops over rows: cached on disk, free of the GIL, numpy's rules for division.
+
+    Sums over rows vectorise only when they may be reassociated; code that must see 0, infinities and NaN must not be.
+    """
+    flags = True if reassociate else {"nsz", "contract", "arcp"}
+    return cast("Callable[[F], F]", numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags))
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C that falls into compiled code come out as KeyboardInterrupt; numba reports it as a SystemError."""
+    try:
+        yield
+    except SystemError as problem:
+        if isinstance(problem.__cause__ or problem.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
+
+
+def _forget_stale_code() -> None:
+    """Drop cached machine code older than a file whose functions it may contain; numba looks at the caller's file only.
+
+    This is for people who edit the library: an installation replaces all files at once. A cache elsewhere
+    (NUMBA_CACHE_DIR) is not swept.
+    """
+    here = Path(__file__).parent.parent
+    newest = max((here / name).stat().st_mtime for name in SHARED)
+    for index in here.rglob("*.nbi"):
+        with contextlib.suppress(OSError):  # installed read-only, or gone already
+            if index.stat().st_mtime < newest:
+                index.unlink()
+
+
+_forget_stale_code()

@@ -1,0 +1,305 @@
+"""BaconClassifier: learns graded-logic trees the scikit-learn way."""
+
+from __future__ import annotations
+
+import copy
+import time
+import warnings
+from dataclasses import replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite, check_array, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from baconlogic.core.answers import LARGEST
+from baconlogic.core.columns import Columns
+from baconlogic.core.subject import subject
+from baconlogic.learn import encode as encoding
+from baconlogic.learn import fit as study
+from baconlogic.learn import params as plans
+from baconlogic.learn import path as outcome
+from baconlogic.learn import rows, thresholds
+from baconlogic.learn.progress import CallbackSupportMixin, Progress, with_callbacks
+from baconlogic.learn.search.sinkhorn import Sinkhorn
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from baconlogic.core.tree import Tree
+
+    Floats = NDArray[np.float64]
+
+
+class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Learn a small graded-logic tree (one a class when there are more than two) that people can read and check.
+
+    Numbers, truths (0/1) and categories may be mixed, and values may be missing. Everything is chosen by
+    validation inside `fit`; nothing is written or printed.
+
+    Parameters
+    ----------
+    search : "auto", "growth", "additive", "peel", "sinkhorn", "refine", "calibrate" or a `baconlogic.search` object
+        How to find the tree. "auto" needs no thought. "additive" gives scorecards: weighted means. "refine" learns the
+        parameters of `init` (or of the chain `order` states) and keeps its structure, the default where these are
+        given; "calibrate" keeps `init` as it is and fits the threshold and the probability only.
+    criteria : "learned", "sigmoid" or "minmax"
+        How numbers become truths: slope, centre and direction learned, or the paper's fixed normalisers.
+    max_leaves : int, default None
+        The largest tree to consider; None lets the search decide (10, or the whole of a crisp chain).
+    simplicity : "best" or "one-se"
+        Take the size with the lowest held-out log-loss (the smaller tree in a tie), or the smallest within one
+        standard error of it.
+    reuse : bool
+        Whether a feature may be used more than once, e.g. for "large but not too large".
+    order : list of features, default None
+        Use exactly these, ranked: the most important first, nearest to the root.
+    directions : "rising", "falling" or mapping of features to "rising", "falling", "learn"
+    required, forbidden : lists of features
+    andness : (lowest, highest) for every gate, or a mapping of features to such pairs for the gate they enter
+        (the key None stands for every gate). {"bed": (0.75, 2)} makes bed mandatory.
+    init : Tree, default None
+        A first guess, e.g. `Tree.parse("HC(bed, bath)")`; a leaf without criterion has one learned.
+    aggregator : "gcd" or "exact"
+    class_weight : mapping, "balanced" or None
+    warm_start : bool
+        Start the next fit from the trees of the last one.
+    n_jobs : int, default None
+        Searches to run side by side, through joblib. The result does not depend on it.
+    random_state : int, RandomState or None
+    time_budget : float, default None
+        Seconds after which to stop with the best found.
+    verbose : bool
+        Show progress with rich.
+
+    Attributes
+    ----------
+    tree_ : Tree, or a tuple of trees, one a class
+    threshold_ : the truth at which the decision turns; an array with more than two classes
+    path_ : the best tree of each size with its held-out scores; a tuple of such lists with more than two classes
+    history_ : why the search stopped and what it reached; a tuple with more than two classes
+    decision_ : the whole decision, which `save` writes
+    classes_, n_features_in_, feature_names_in_
+    """
+
+    def __init__(
+        self,
+        search: Any = "auto",
+        *,
+        criteria: str = "learned",
+        max_leaves: int | None = None,
+        simplicity: str = "best",
+        reuse: bool = True,
+        order: Sequence[str] | None = None,
+        directions: str | Mapping[str, str] | None = None,
+        required: Sequence[str] | None = None,
+        forbidden: Sequence[str] | None = None,
+        andness: Any = None,
+        init: Tree | None = None,
+        aggregator: str = "gcd",
+        class_weight: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        time_budget: float | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.search = search
+        self.criteria = criteria
+        self.max_leaves = max_leaves
+        self.simplicity = simplicity
+        self.reuse = reuse
+        self.order = order
+        self.directions = directions
+        self.required = required
+        self.forbidden = forbidden
+        self.andness = andness
+        self.init = init
+        self.aggregator = aggregator
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.time_budget = time_budget
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows X and their labels y."""
+        started = time.monotonic()
+        before = self.decision_ if self.warm_start and hasattr(self, "decision_") else None
+        table, labels, weight = self._checked(X, y, sample_weight)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        importance = np.ones(len(self.classes_))
+        if self.class_weight is not None:
+            importance = self._class_weights(labels, codes, weight)
+            weight = weight * importance[codes]
+            _check_weight(weight, "class_weight times sample_weight")
+        kept = weight > 0.0
+        columns, counts = rows.merge(encoding.read(table, weight), codes[kept], weight[kept], len(self.classes_))
+        with Progress(self, X, labels, verbose=self.verbose) as progress:
+            plan = plans.plan(self, columns, before, started)
+            found = study.run(plan, counts, self.classes_.tolist(), progress)
+        self._take(outcome.in_cases(found, counts, importance))
+        if isinstance(self.search, Sinkhorn) and self.search.save_model:
+            self.save(self.search.save_path)
+        return self
+
+    def _checked(self, X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Columns, NDArray[Any], Floats]:
+        table = self._table(X, y, reset=True)
+        labels = _labels(y)
+        check_consistent_length(labels, np.empty(table.rows))
+        weight = _check_sample_weight(sample_weight, np.empty((table.rows, 1)), dtype=np.float64)
+        _check_weight(weight, "sample_weight")
+        return table, labels, weight
+
+    def _class_weights(self, labels: NDArray[Any], codes: NDArray[np.intp], weight: Floats) -> Floats:
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            totals = np.bincount(codes, weight)  # a row of weight 2 is two rows, one of weight 0 none
+            return np.asarray(totals[totals > 0.0].mean() / np.where(totals > 0.0, totals, np.inf))
+        return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=labels))
+
+    def _table(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Columns:
+        """Check names and number of columns as scikit-learn does, and what a search or a tree cannot take."""
+        frame = hasattr(X, "columns")
+        array, table = X, Columns(X) if frame else None
+        if not frame:
+            dtype = None if hasattr(X, "dtype") else object  # a list may mix numbers and text
+            array = check_array(X, dtype=dtype, ensure_all_finite=False, estimator=self)
+        validate_data(self, X if frame else array, y, reset=reset, skip_check_array=True)
+        if table is None or not hasattr(self, "feature_names_in_"):
+            array = np.asarray(array)
+            table = Columns(array, self._names(array.shape[1]))
+        if not table.rows or not table.names:
+            raise ValueError(f"expected at least one row and one column, got {table.rows} and {len(table.names)}")
+        return table
+
+    def _names(self, count: int) -> list[str]:
+        return list(getattr(self, "feature_names_in_", (f"x{i}" for i in range(count))))
+
+    def _take(self, found: outcome.Outcome) -> None:
+        self.decision_ = found.decision
+        trees = found.decision.trees
+        thresholds = np.array([link.threshold for link in found.decision.links])
+        several = len(self.classes_) > 2
+        self.tree_ = trees if several or not trees else trees[0]
+        self.threshold_ = thresholds if several or not trees else float(thresholds[0])
+        self.path_ = found.paths if several or not trees else found.paths[0]
+        self.history_ = found.histories if several or not trees else found.histories[0]
+        if found.interrupted:
+            warnings.warn("interrupted: the best tree found so far is kept", UserWarning, stacklevel=3)
+
+    def with_leaves(self, leaves: int, label: Any = None) -> Self:
+        """Return a copy that takes another entry of `path_`: the tree with this many leaves (of the class `label`)."""
+        check_is_fitted(self)
+        other = copy.copy(self)
+        several = len(self.classes_) > 2
+        known = self.classes_.tolist()
+        if label not in known and (several or label is not None):
+            raise ValueError(f"there is a path for each class; give label=, one of {known}")
+        place = known.index(label) if several else 0
+        paths: Any = self.path_ if several else (self.path_,)
+        entry = next((entry for entry in paths[place] if entry.leaves == leaves), None)
+        if entry is None:
+            sizes = ", ".join(str(entry.leaves) for entry in paths[place]) or "none: nothing was learned"
+            raise ValueError(f"path_ has no tree of {leaves!r} leaves; its sizes are {sizes}")
+        other._take(
+            outcome.with_entry(self.decision_, paths, self.history_ if several else (self.history_,), place, entry)
+        )
+        return other
+
+    def with_threshold(self, where: Any, X: Any = None, y: ArrayLike | None = None) -> Self:
+        """Return a copy whose decision between two classes turns elsewhere; probabilities stay what they are.
+
+        `where` is a truth, or a scenario: "screening", "diagnosis", "treatment planning", `thresholds.costs(...)` or
+        `thresholds.at_least(...)`. It is served by the rows that `fit` held out, or by X and y, which should be new.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) != 2:
+            raise ValueError(f"a threshold turns a decision between two classes; here are {len(self.classes_)}")
+        link = self.decision_.links[0]
+        if isinstance(where, Real) and not isinstance(where, bool):
+            said, turns_at = "given", float(where)
+        else:
+            scenario = thresholds.scenario_of(where)
+            if X is None:
+                cut = thresholds.cut_of(scenario, thresholds.entry_of(self))
+            else:
+                scores = link.score(self.truth(X))
+                cut = scenario.pick(thresholds.held_out(scores, subject(self).positive(_given(y), len(scores))))
+            said, turns_at = scenario.name, link.threshold + cut / link.steepness
+        other = copy.copy(self)
+        provenance = {**self.decision_.provenance, "threshold": said}
+        other.decision_ = replace(self.decision_, turns_at=turns_at, provenance=provenance)
+        other.threshold_ = turns_at
+        return other
+
+    def truth(self, X: Any) -> Floats:
+        """Return the degree of truth of each row, (rows,); (rows, classes) with more than two classes."""
+        return np.asarray(self._decide("truth", X))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return steepness * (truth - threshold): positive where the decision is yes."""
+        return np.asarray(self._decide("decision_function", X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the calibrated probability of each class, (rows, classes)."""
+        return np.asarray(self._decide("predict_proba", X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_[self._decide("choose", X)])
+
+    def _decide(self, what: str, X: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.decision_, what)(self._table(X, reset=False))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole decision as JSON; `baconlogic.load` reads it, with numpy alone."""
+        check_is_fitted(self)
+        self.decision_.save(path)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _labels(y: ArrayLike) -> NDArray[Any]:
+    labels = np.asarray(column_or_1d(y, warn=True))
+    assert_all_finite(labels, input_name="y")
+    kinds = {type(label) for label in labels.tolist()} if labels.dtype == object else set()
+    if str in kinds and len(kinds) > 1:
+        several = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"labels must be of one kind, all text or all numbers, got {several}")
+    check_classification_targets(labels)
+    return labels
+
+
+def _given(y: ArrayLike | None) -> NDArray[Any]:
+    if y is None:
+        raise ValueError("y is missing: a threshold is chosen by rows X and their labels y")
+    return np.asarray(column_or_1d(y))
+
+
+def _check_weight(weight: Floats, what: str) -> None:
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if (weight < 0.0).any() or total <= 0.0:
+        raise ValueError(f"{what} must not be negative, and not 0 for all rows")
+    if not total <= LARGEST:
+        raise ValueError(f"{what} must not sum to more than {LARGEST:g}; divide it by a number")

@@ -1,0 +1,132 @@
+"""What a fit leaves behind: the decision, the best tree of each size, and what happened."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from baconlogic.core.decision import Decision, Link
+    from baconlogic.core.tree import Tree
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What trees of one size said of rows they had not seen: calibrated scores, and the cases each row stands for."""
+
+    scores: Floats
+    positive: Floats  # cases of the class that the tree speaks for
+    negative: Floats
+
+
+@dataclass(frozen=True)
+class PathEntry:
+    """The best tree of one size, and how it does on rows held out: log-loss, its standard error, accuracy."""
+
+    leaves: int
+    tree: Tree
+    loss: float
+    error: float
+    accuracy: float
+    in_sample_loss: float
+    logic: bool  # whether it beats the base rate on rows held out; where it does not, the link answers that rate
+    link: Link
+    held: HeldOut | None = field(default=None, compare=False, repr=False)  # None where no rows were held out
+
+    def __str__(self) -> str:
+        held = f"held-out log-loss {self.loss:.4f} +- {self.error:.4f}, accuracy {self.accuracy:.4f}"
+        return f"{_leaves(self.leaves)}: {'not validated' if math.isnan(self.loss) else held}; {self.tree.formula()}"
+
+
+def _leaves(count: int) -> str:
+    return f"{count} {'leaf' if count == 1 else 'leaves'}"
+
+
+@dataclass(frozen=True)
+class History:
+    """What happened while one target was learned."""
+
+    label: Any  # the class that the tree speaks for
+    search: str
+    stopped: str  # why
+    leaves: int
+    logic: bool  # whether the tree beats the base rate on rows held out
+    loss: float  # held-out log-loss
+    base_loss: float  # that of always answering the base rate
+    seconds: float
+    attempts: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        said = f"{self.label}: {self.search} search, {self.stopped}; {_leaves(self.leaves)} in {self.seconds:.1f} s"
+        if math.isnan(self.loss):
+            return f"{said}; not validated" if self.logic else f"{said}; the base rate is answered"
+        scores = f"held-out log-loss {self.loss:.4f}, that of the base rate {self.base_loss:.4f}"
+        return f"{said}; {scores}" if self.logic else f"{said}; no apparent logic, the base rate is answered; {scores}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that a fit leaves behind."""
+
+    decision: Decision
+    paths: tuple[list[PathEntry], ...]
+    histories: tuple[History, ...]
+    interrupted: bool = False
+
+
+def in_cases(found: Outcome, counts: Floats, importance: Floats) -> Outcome:
+    """Return the outcome of two classes with the rows held out counted in cases, whatever the importance of a class.
+
+    `counts` (rows, classes) are weighted by it. How often a decision is right, and how sure that is, depends on how
+    many cases there are, not on how much an error matters.
+    """
+    if len(importance) != 2 or (importance == 1.0).all():
+        return found
+    weighed = np.where(importance > 0.0, importance, 1.0)
+    rows, total = len(counts), counts.sum()
+    factor = max(rows / (counts / weighed).sum(), 1.0) / max(rows / total, 1.0) / weighed  # a row is at least a case
+
+    def cases(entry: PathEntry) -> PathEntry:
+        held = entry.held
+        if held is None:
+            return entry
+        return replace(
+            entry, held=replace(held, positive=held.positive * factor[1], negative=held.negative * factor[0])
+        )
+
+    return replace(found, paths=tuple([cases(entry) for entry in path] for path in found.paths))
+
+
+def tree_provenance(history: History, path: Sequence[PathEntry]) -> dict[str, Any]:
+    """Return what a file says of where a tree comes from; None stands for what was not measured."""
+    accuracy = next((entry.accuracy for entry in path if entry.leaves == history.leaves), math.nan)
+    return {
+        "search": history.search, "stopped": history.stopped, "leaves": history.leaves, "logic": history.logic,
+        "held_out_log_loss": _known(history.loss), "base_rate_log_loss": _known(history.base_loss),
+        "held_out_accuracy": _known(accuracy),
+    }  # fmt: skip
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def with_entry(decision: Decision, paths: Any, histories: Any, place: int, entry: PathEntry) -> Outcome:
+    """Return the outcome with another entry of the path in one place."""
+    trees, links = list(decision.trees), list(decision.links)
+    trees[place], links[place] = entry.tree, entry.link
+    changed = list(histories)
+    changed[place] = replace(histories[place], leaves=entry.leaves, loss=entry.loss, logic=entry.logic)
+    said = [tree_provenance(history, path) for history, path in zip(changed, paths, strict=True)]
+    provenance = {key: value for key, value in decision.provenance.items() if key != "threshold"} | {"trees": said}
+    other = replace(decision, trees=tuple(trees), links=tuple(links), provenance=provenance, turns_at=None)
+    return Outcome(other, tuple(paths), tuple(changed))

@@ -1,0 +1,116 @@
+"""Draft: a tree being learned, as the flat arrays the kernel works on; and the moves from one draft to the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from baconlogic.kernel.loss import Parameters, Shape, left_chain, parts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+
+STEEPNESS, THRESHOLD = 8.0, 0.5  # of a link to start from
+CRISP = 7.0  # slope times distance from the centre where a crisp leaf is within 1e-3 of false or true
+
+
+class Leaf(NamedTuple):
+    """A leaf to put into a draft: what it reads and its criterion's parameters, in the units of the column."""
+
+    column: int
+    slope: float
+    centre: float
+    missing: float = 0.0
+
+
+class Draft(NamedTuple):
+    """A binary tree: its shape, the column each leaf reads, and the kernel's parameter vector."""
+
+    shape: Shape
+    columns: Ints  # (leaves,)
+    parameters: Floats
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves."""
+        return len(self.columns)
+
+    @property
+    def parts(self) -> Parameters:
+        """The parameter vector by name."""
+        return parts(self.parameters)
+
+    def parent(self, node: int) -> int:
+        """Return the gate (counted from 0) that has a node as an input; -1 for the root."""
+        left, right = self.shape
+        places = np.flatnonzero((left == node) | (right == node))
+        return int(places[0]) if places.size else -1
+
+
+def single(leaf: Leaf, steepness: float, threshold: float) -> Draft:
+    """Return the tree of one leaf."""
+    nothing = np.empty(0, dtype=np.int64)
+    values = np.array([leaf.slope, leaf.centre, leaf.missing, steepness, threshold])
+    return Draft(Shape(nothing, nothing), np.array([leaf.column]), values)
+
+
+def chain(leaves: list[Leaf], weight: Floats, andness: Floats, steepness: float, threshold: float) -> Draft:
+    """Return the left chain of some leaves; `weight` is that of what came before each newcomer."""
+    columns, *criteria = zip(*leaves, strict=True)
+    values = np.r_[*(np.array(values, dtype=float) for values in criteria), weight, andness, steepness, threshold]
+    return Draft(left_chain(len(leaves)), np.array(columns, dtype=np.int64), values)
+
+
+def insert(draft: Draft, node: int, leaf: Leaf, weight: float, andness: float) -> Draft:
+    """Return the draft with a new gate above `node` that joins it, with `weight`, to a new leaf."""
+    m, p = draft.leaves, draft.parts
+    place = 0 if node < m else node - m + 1  # of the new gate: right after its input
+
+    def moved(old: Ints) -> Ints:
+        gates = old - m
+        return np.where(old < m, old, m + 1 + gates + (gates >= place))
+
+    left, right = moved(draft.shape.left), moved(draft.shape.right)
+    below, gate = int(moved(np.array([node]))[0]), m + 1 + place
+    left, right = np.where(left == below, gate, left), np.where(right == below, gate, right)
+    shape = Shape(np.insert(left, place, below), np.insert(right, place, m))
+    values = np.r_[
+        *(np.append(old, new) for old, new in zip(p[:3], leaf[1:], strict=True)),
+        np.insert(p.weight, place, weight),
+        np.insert(p.andness, place, andness),
+        p.link,
+    ]
+    return Draft(shape, np.append(draft.columns, leaf.column), values)
+
+
+def remove(draft: Draft, leaf: int) -> Draft:
+    """Return the draft without a leaf; the other input of its gate takes the gate's place."""
+    m, p = draft.leaves, draft.parts
+    gate = draft.parent(leaf)
+    left, right = draft.shape
+    sibling = int(left[gate] + right[gate]) - leaf
+
+    def moved(old: Ints) -> Ints:
+        old = np.where(old == m + gate, sibling, old)
+        gates = old - m
+        return np.where(old < m, old - (old > leaf), m - 1 + gates - (gates > gate))
+
+    shape = Shape(moved(np.delete(left, gate)), moved(np.delete(right, gate)))
+    values = np.r_[
+        *(np.delete(old, leaf) for old in p[:3]), np.delete(p.weight, gate), np.delete(p.andness, gate), p.link
+    ]
+    return Draft(shape, np.delete(draft.columns, leaf), values)
+
+
+def replace(draft: Draft, place: int, leaf: Leaf) -> Draft:
+    """Return the draft with another leaf in the place of one."""
+    columns, values = draft.columns.copy(), draft.parameters.copy()
+    columns[place] = leaf.column
+    p = parts(values)
+    p.slope[place], p.centre[place], p.missing[place] = leaf[1:]
+    return Draft(draft.shape, columns, values)

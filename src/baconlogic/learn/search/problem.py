@@ -1,0 +1,93 @@
+"""Problem: the columns, the target and the expert's say, as a search sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from baconlogic.core import gcd
+from baconlogic.kernel.loss import Data, Settings, root_truths
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from baconlogic.learn.search.draft import Draft
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One yes-or-no target and the columns that may explain it.
+
+    A learned column holds raw values on a robust scale (median 0, spread about 1, `loops.MISSING` where missing) and
+    its leaves learn a criterion; any other column holds truths. `y` may lie between 0 and 1: the share of yes.
+    """
+
+    X: Floats  # (columns, rows)
+    y: Floats  # (rows,), in [0, 1]
+    share: Floats  # (rows,), sum 1
+    learned: Bools  # (columns,)
+    features: Ints  # (columns,): which feature each column shows
+    direction: Ints  # (columns,): 1 rising, -1 falling, 0 to be learned; for learned columns
+    low: Floats  # (columns,): bounds for the andness of a gate with a leaf on this column
+    high: Floats
+    andness: tuple[float, float] = (gcd.LOWEST, gcd.HIGHEST)  # bounds for every gate
+    required: tuple[int, ...] = ()  # features every tree must use
+    reuse: bool = True  # whether a feature may be used twice
+    ranked: bool = False  # whether a newcomer must weigh at least as much as what came before
+    weight: float = 0.0  # how many cases the rows stand for; 0: as many as there are rows
+    penalty: float = 1.0  # how strongly parameters are held to what is usual, against the evidence of the rows
+    knee: float = gcd.gcd.knee
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.y)
+
+    @property
+    def cases(self) -> float:
+        """How many cases the rows stand for: what the penalty is weighed against."""
+        return self.weight or float(self.rows)
+
+    @property
+    def base_rate(self) -> float:
+        """The share of positive rows, kept off 0 and 1."""
+        return float(np.clip(self.share @ self.y, 1e-6, 1.0 - 1e-6))
+
+    def crisp(self) -> Self:
+        """Return the problem with every y 0 or 1: a row that is both is two rows, each with its part of the weight."""
+        if np.isin(self.y, (0.0, 1.0)).all():
+            return self
+        rows = np.tile(np.arange(self.rows), 2)
+        y = np.repeat([1.0, 0.0], self.rows)
+        share = np.concatenate([self.share * self.y, self.share * (1.0 - self.y)])
+        seen = share > 0.0
+        X = np.ascontiguousarray(self.X[:, rows[seen]])
+        return replace(self, X=X, y=y[seen], share=share[seen], weight=self.cases)
+
+    def granted(self, draft: Draft) -> bool:
+        """Whether a draft uses every required feature."""
+        return set(self.required) <= set(self.features[draft.columns].tolist())
+
+    def data(self, draft: Draft) -> Data:
+        """Return what the kernel needs to know of the rows."""
+        return Data(draft.columns, self.learned[draft.columns], self.X, self.y, self.share)
+
+    def truths(self, draft: Draft) -> Floats:
+        """Return what a draft says of each row."""
+        return root_truths(draft.parameters, draft.shape, self.data(draft), self.knee)
+
+    def decision_values(self, draft: Draft) -> Floats:
+        """Return steepness * (truth - threshold) of each row."""
+        steepness, threshold = draft.parts.link
+        return np.asarray(steepness * (self.truths(draft) - threshold))
+
+    @property
+    def settings(self) -> Settings:
+        """The kernel's settings: cross-entropy of the calibrated probability, nothing else."""
+        return Settings(calibrated=True, knee=self.knee, penalty=0.0, amplifier=1.0)

@@ -1,0 +1,146 @@
+"""What a report is made of: the rows given, read once, and one tree with what it says of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baconlogic.core.decision import Decision
+from baconlogic.core.nodes import Leaf
+from baconlogic.core.subject import Subject, subject
+from baconlogic.core.tree import Tree
+from baconlogic.explain import _case as cases
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from baconlogic.core.columns import Columns
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+MOST_ROWS, FEWEST_ROWS = 20_000, 500  # for what is slow: more are sampled
+MOST_WORK = 20_000_000  # rows times leaves times leaves
+SEED = 0
+LARGEST_WHOLE = 2.0**53  # up to which floats tell whole numbers apart
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows given; `used` are the columns that the trees use, numbers or categories as their leaves read them."""
+
+    table: Columns
+    used: dict[str, NDArray[Any]]
+    leaves: dict[str, list[Leaf]]  # of all trees, by feature
+    count: int
+    sample: NDArray[np.intp] | None  # places of the rows for what is slow; None where all are few enough
+
+    def some(self) -> dict[str, NDArray[Any]]:
+        """Return the columns in use at the sampled rows."""
+        return self.used if self.sample is None else self.at(self.sample)
+
+    def at(self, places: Any) -> dict[str, NDArray[Any]]:
+        """Return the columns in use at some rows."""
+        return {name: column[places] for name, column in self.used.items()}
+
+    def case(self, place: int) -> dict[str, Any]:
+        """Return one row, missing values as None."""
+        found = {name: column[place] for name, column in self.used.items()}
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in found.items()}
+        return {name: None if value is None or value != value else value for name, value in plain.items()}
+
+
+@dataclass(frozen=True)
+class Material:
+    """One tree and the rows: `place` is that of the tree among those of the model."""
+
+    model: Any
+    label: Any  # to hand on to questions
+    place: int
+    asked: Subject
+    rows: Rows
+    truths: Floats
+    y: NDArray[Any] | None
+    positive: Bools | None
+
+    @property
+    def decision(self) -> Decision | None:
+        """The decision that the tree belongs to, where there is one."""
+        return decision_of(self.model)
+
+    @property
+    def several(self) -> bool:
+        """Whether it is one of the trees of more than two classes."""
+        return self.decision is not None and len(self.decision.trees) > 1
+
+    @property
+    def some_y(self) -> NDArray[Any] | None:
+        """The labels at the sampled rows."""
+        return self.y if self.y is None or self.rows.sample is None else self.y[self.rows.sample]
+
+    @property
+    def yes(self) -> str:
+        """The answer that the tree speaks for, in words."""
+        return cases.answer(self.asked.yes)
+
+    @property
+    def no(self) -> str:
+        """The other answer, in words."""
+        return cases.answer(self.asked.no)
+
+
+def decision_of(model: Any) -> Decision | None:
+    """Return the decision of a model; a tree alone has none."""
+    found = getattr(model, "decision_", model)
+    return found if isinstance(found, Decision) else None
+
+
+def trees_of(model: Any) -> tuple[Tree, ...]:
+    """Return the trees of a model."""
+    decision = decision_of(model)
+    return (model,) if decision is None else decision.trees
+
+
+def materials(model: Any, X: Any, y: ArrayLike | None, label: Any) -> list[Material]:
+    """Return what there is to tell: one tree, or that of each class, or of the class that `label` picks."""
+    decision = decision_of(model)
+    several = decision is not None and len(decision.trees) > 1
+    labels: Sequence[Any] = decision.classes if several and label is None and decision is not None else [label]
+    subjects = [subject(model, None, each) for each in labels]
+    rows = _rows(model, subjects[0].table(X))
+    known = None if y is None else np.asarray(y)
+    found = []
+    for each, asked in zip(labels, subjects, strict=True):
+        place = decision.classes.index(each) if several and decision is not None else 0
+        positive = None if known is None else asked.positive(known, rows.count)
+        truths = asked.truths(rows.table)
+        found.append(Material(model, each, place, asked, rows, truths, known, positive))
+    return found
+
+
+def _rows(model: Any, table: Columns) -> Rows:
+    leaves: dict[str, list[Leaf]] = defaultdict(list)
+    for tree in trees_of(model):
+        for name, own in cases.leaves_by_feature(tree).items():
+            leaves[name] += own
+    table.require(list(leaves))
+    if not table.rows:
+        raise ValueError("a report needs at least one row, got none")
+    used: dict[str, NDArray[Any]] = {}
+    for name, own in leaves.items():
+        if all(leaf.criterion.categorical for leaf in own):
+            used[name] = table.categories(name)
+        else:
+            column = table.numbers(name)
+            whole = table.whole(name) and bool((np.abs(column) <= LARGEST_WHOLE).all())
+            used[name] = column.astype(np.int64) if whole else column
+    total, sample = sum(len(own) for own in leaves.values()), None
+    most = min(MOST_ROWS, max(FEWEST_ROWS, MOST_WORK // total**2))
+    if table.rows > most:
+        sample = np.sort(np.random.default_rng(SEED).choice(table.rows, most, replace=False))
+    return Rows(table, used, dict(leaves), table.rows, sample)

@@ -1,0 +1,194 @@
+"""Write a report: gather what there is to say, put it into a page or into Markdown, and put the file in its place."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import os
+import re
+from functools import cache
+from importlib import import_module
+from importlib.resources import files as resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from baconlogic.core.files import write_whole
+from baconlogic.core.words import listed, one_line
+from baconlogic.explain import _case as cases
+from baconlogic.export._javascript import to_javascript
+from baconlogic.report import _content as content
+from baconlogic.report import _live as live
+from baconlogic.report import _origin as origin
+from baconlogic.report._material import Material, materials
+from baconlogic.report._plain import fenced
+from baconlogic.report._svg import Svg
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from baconlogic.explain._alternatives import Alternatives
+
+TEMPLATES = {".html": "page.html.j2", ".md": "page.md.j2"}
+MOST_LIVE = 200  # leaves of a model that the page computes itself
+_SPECIAL = "\\`*_[]#|~$"
+# what would begin a list, a rule or a heading at the start of a line
+_STARTS = re.compile(r"^(\s*)([-+=](?=\s|[-=\s]*$)|\d+(?=[.)](?:\s|$)))")
+
+
+def report(
+    model: Any,
+    X: Any,
+    y: ArrayLike | None = None,
+    path: str | os.PathLike[str] = "report.html",
+    *,
+    title: str | None = None,
+    context: str = "",
+    label: Any = None,
+    alternatives: Alternatives | None = None,
+) -> Path:
+    """Write what a model does, on these rows, as one HTML page or as Markdown, by the suffix of `path`.
+
+    The page needs no server and no network: a reader moves the values of a case and the threshold in it. `model` is a
+    Tree, a Decision or a fitted classifier. Rows should be new to it; nothing is learned here. Without `y` nothing is
+    counted as right or wrong. `context` is said at the top, `alternatives` are those of `explain.alternatives`. Of more
+    than two classes, `label` picks the tree of one; without, each is told in turn.
+    """
+    target = Path(path)
+    template = TEMPLATES.get(target.suffix.lower())
+    if template is None:
+        raise ValueError(f"path must end in .html or .md, got {target.name!r:.60}")
+    if not target.resolve().parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.resolve().parent} to write {target.name} in")
+    found = materials(model, X, y, label)
+    if alternatives is not None and len(found) > 1:
+        raise ValueError("alternatives are trees of one class: give label= as well, the one they were found for")
+    page = _page(found, title, context, alternatives)
+    write_whole(_rendered(template, page).encode(), target)
+    return target
+
+
+def _page(found: list[Material], title: str | None, context: str, alternatives: Alternatives | None) -> dict[str, Any]:
+    """Return all that a template says."""
+    first = found[0]
+    chapters = [content.chapter(m, i, alternatives) for i, m in enumerate(found)]
+    shown = live.inputs(first.rows)
+    leaves = sum(len(own) for own in first.rows.leaves.values())
+    return {
+        "title": one_line(title) if title else _title(first),
+        "context": [part.strip() for part in context.replace("\r\n", "\n").split("\n\n") if part.strip()],
+        "overall": content.overall(found),
+        "chapters": chapters,
+        "inputs": shown,
+        "data": live.data(found, [each.cases for each in chapters], shown),
+        "model": first.model,
+        "leaves": leaves,
+        "recipe": origin.recipe(first.model),
+    }
+
+
+def _title(m: Material) -> str:
+    if m.decision is None and m.label is None:
+        return "How the decision is made"
+    answers = [m.yes, m.no] if not m.several or m.decision is None else [cases.answer(c) for c in m.decision.classes]
+    said = listed(answers)
+    return f"{said[:1].upper()}{said[1:]}: how it is decided"
+
+
+def _rendered(template: str, page: dict[str, Any]) -> str:
+    return str(_template(template).render(**page, **(_inlined(page) if template.endswith("html.j2") else {})))
+
+
+@cache
+def _template(name: str) -> Any:
+    engine = jinja()
+    options: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "undefined": engine.StrictUndefined}
+    loader = engine.FunctionLoader(_source)
+    if name.endswith("html.j2"):
+        environment = engine.Environment(loader=loader, autoescape=True, finalize=_visible, **options)
+        environment.filters["lines"] = _lines
+        return environment.get_template(name)
+    # everything but what is Markdown already is escaped for it
+    environment = engine.Environment(loader=loader, autoescape=False, finalize=_markdown, **options)
+    environment.filters.update(raw=_Markdown, fenced=_fenced)
+    return environment.get_template(name)
+
+
+def jinja() -> Any:
+    """Return jinja2, or say how to get it."""
+    try:
+        return import_module("jinja2")
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").split(".")[0] != "jinja2":
+            raise
+        raise ModuleNotFoundError("a report needs jinja2: pip install 'baconlogic[report]'") from None
+
+
+def _source(name: str) -> str:
+    return (resources("baconlogic.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _inlined(page: dict[str, Any]) -> dict[str, Any]:
+    """Return style, script and data as they stand in the page, and a policy that allows these and nothing else."""
+    evaluation, still = _evaluation(page["model"], page["leaves"])
+    style, script = _source("style.css"), f"{evaluation}\n{_source('page.js')}"
+    allowed = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'"
+    )
+    return {
+        "style": Svg(style), "script": Svg(script), "json": Svg(live.as_json(page["data"])),
+        "policy": f"{allowed}; form-action 'none'",
+        "still": still,
+    }  # fmt: skip
+
+
+def _evaluation(model: Any, leaves: int) -> tuple[str, str]:
+    """Return the code that computes the model, as the export writes it; or nothing to compute with, and why."""
+    nothing = "const CLASSES = [], trace = null;"
+    if leaves > MOST_LIVE:
+        return nothing, f"The model has {leaves} leaves: too many to move here."
+    try:
+        return to_javascript(model, trace=True), ""
+    except ValueError as problem:
+        return nothing, f"The model cannot be computed in a page: {problem}"
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _visible(value: Any) -> Any:
+    """Spell out what a browser would not show, or show in another order; what is HTML already stays."""
+    return one_line(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _lines(text: str) -> Svg:
+    """Write text of several lines for HTML."""
+    return Svg("\n".join(html.escape(one_line(line)) for line in text.split("\n")))
+
+
+class _Markdown(str):
+    """Text that is Markdown already."""
+
+    __slots__ = ()
+
+
+def _markdown(value: Any) -> str:
+    """Write a value so that Markdown and HTML show it as it is."""
+    if isinstance(value, _Markdown):
+        return value
+    text = one_line(str(value)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in text)
+    return _STARTS.sub(_kept, text)
+
+
+def _kept(start: re.Match[str]) -> str:
+    """Write the start of a line so that it is text."""
+    space, mark = start.groups()
+    return f"{space}&#{ord(mark[0])};{mark[1:]}"
+
+
+def _fenced(text: Any) -> _Markdown:
+    """Write lines of code."""
+    return _Markdown(fenced("\n".join(one_line(line) for line in str(text).split("\n")), "text"))
