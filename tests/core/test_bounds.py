@@ -2,44 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import givens, leaves, monotone_ramps, nodes, ramps, sigmoids, tables
+from strategies import completions, givens, leaves, monotone_ramps, nodes, ramps, sigmoids, tables, unique_features
 
 from baconlogic import Leaf, Not, Tree
 from baconlogic.core.bounds import TOLERANCE
-from baconlogic.core.criteria import Given, Table
 
 LETTERS = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
-
-
-def unique_features(tree):
-    """The same tree with every leaf on a feature of its own, so that nothing can pull both ways."""
-    for k, (path, leaf) in enumerate([place for place in tree.walk() if isinstance(place[1], Leaf)]):
-        tree = tree.replace(path, Leaf(f"f{k}", leaf.criterion))
-    return tree
-
-
-def unseen(table):
-    return "never seen" if any(isinstance(category, str) for category, _ in table.truths) else 12345
-
-
-def completions(tree, rng, count):
-    """Random raw values for every feature: in and out of the range where criteria bend, categories known or not."""
-    X = {}
-    for _, leaf in tree.walk():
-        if isinstance(leaf, Leaf) and leaf.feature not in X:
-            criterion = leaf.criterion
-            if isinstance(criterion, Table):
-                known = [category for category, _ in criterion.truths] + (
-                    [unseen(criterion)] if criterion.other is not None else []
-                )
-                X[leaf.feature] = [known[i] for i in rng.integers(0, len(known), count)]
-            elif isinstance(criterion, Given):
-                X[leaf.feature] = rng.choice([0, 1, 0.5, *rng.random(5)], count)
-            else:
-                marks = [x for x, _ in criterion.points] if hasattr(criterion, "points") else [criterion.centre]
-                spread = rng.normal(size=count) * rng.choice([1e-2, 1, 1e4], count)
-                X[leaf.feature] = np.clip(rng.choice(marks, count) + spread, -1e9, 1e9)
-    return X
 
 
 def hide(tree, X, hidden):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import givens, leaves, names, nodes, ramps, sigmoids, tables
-from test_bounds import completions, unique_features
+from strategies import completions, givens, leaves, names, nodes, ramps, sigmoids, tables, unique_features
 
 from baconlogic import Decision, Gate, Leaf, Not, Tree, edit
 from baconlogic.core.criteria import Ramp, Sigmoid

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import givens, leaves, nodes, ramps, sigmoids, tables
-from test_bounds import completions, unique_features
+from strategies import completions, givens, leaves, nodes, ramps, sigmoids, tables, unique_features
 
 from baconlogic import Gate, Leaf, Not, Tree, load
 from baconlogic.core.criteria import Sigmoid

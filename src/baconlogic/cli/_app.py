@@ -14,7 +14,6 @@ from baconlogic.cli import _change as changing
 from baconlogic.cli import _judge as judging
 from baconlogic.cli import _learn as learning
 from baconlogic.cli import _print as printing
-from baconlogic.cli import _reproduce as reproducing
 from baconlogic.cli._run import guarded
 
 app = typer.Typer(
@@ -35,7 +34,6 @@ COMMANDS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     (LEARN, learning.fit, "baconlogic fit data.csv --target diagnosis --positive M -o model.json"),
     (LEARN, learning.alternatives, "baconlogic alternatives data.csv --target diagnosis -n 5 -o trees"),
     (LEARN, learning.demo, "baconlogic demo -o trial"),
-    (LEARN, reproducing.reproduce, "baconlogic reproduce iris -o pictures"),
     (LOOK, asking.show, "baconlogic show model.json --parts"),
     (LOOK, asking.describe, "baconlogic describe model.json"),
     (LOOK, asking.explain, "baconlogic explain model.json data.csv --row 17 --only trace,reasons"),
