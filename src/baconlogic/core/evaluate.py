@@ -37,7 +37,7 @@ NUMPY_BLOCK = 8192
 COMPILED_BLOCK = 65536  # long, so that threads do not wait for each other between steps; shorter for a large tree
 
 
-class _Gate(NamedTuple):
+class _GateStep(NamedTuple):
     """A gate as it is worked out for a block of rows."""
 
     node: Gate
@@ -52,8 +52,8 @@ def truths(root: Node, table: Columns, n_jobs: int = 1, *, every_node: bool = Fa
     order = flatten(root)
     sides = needed(order, every_truth=every_node)
     steps = tuple(_prepared(node, children, side) for (node, children), side in zip(order, sides, strict=True))
-    operations = _Compiled() if table.rows >= COMPILED_ROWS and find_spec("numba") else _Plain()
-    run = _Run(steps, tuple(sides), raw_columns((node for node, _ in order), table), table.rows, operations)
+    operations = _CompiledSteps() if table.rows >= COMPILED_ROWS and find_spec("numba") else _NumpySteps()
+    run = _Evaluation(steps, tuple(sides), raw_columns((node for node, _ in order), table), table.rows, operations)
     out = np.empty((len(order) if every_node else 1, table.rows))
     workers = (os.cpu_count() or 1) if n_jobs < 0 else max(n_jobs, 1)
     shares = [range(k * run.block, table.rows, workers * run.block) for k in range(workers)]
@@ -66,14 +66,14 @@ def truths(root: Node, table: Columns, n_jobs: int = 1, *, every_node: bool = Fa
 
 
 @dataclass(frozen=True)
-class _Run:
+class _Evaluation:
     """One evaluation: the steps of a tree, children first, over the columns of one table."""
 
-    steps: tuple[Leaf | _Gate | int, ...]  # see `_prepared`
+    steps: tuple[Leaf | _GateStep | int, ...]  # see `_prepared`
     sides: tuple[Sides, ...]  # what is wanted of each step
     raw: dict[tuple[str, bool], NDArray[Any]]
     rows: int
-    operations: _Plain
+    operations: _NumpySteps
 
     @property
     def falsities(self) -> int:
@@ -98,7 +98,7 @@ class _Run:
 
     def _step(self, position: int, found: Pair, start: int, scratch: Floats) -> None:
         step, side = self.steps[position], self.sides[position]
-        if isinstance(step, _Gate):
+        if isinstance(step, _GateStep):
             self.operations.combine(step, found, position, scratch)
         elif isinstance(step, Leaf):
             column = self.raw[step.feature, step.criterion.categorical][start : start + len(scratch)]
@@ -112,10 +112,10 @@ class _Run:
                     into[position] = opposite[step]
 
 
-def _prepared(node: Node, children: tuple[int, ...], side: Sides) -> Leaf | _Gate | int:
+def _prepared(node: Node, children: tuple[int, ...], side: Sides) -> Leaf | _GateStep | int:
     """Return a leaf, what is worked out of a gate, or of a negation the place of its input."""
     if isinstance(node, Gate):
-        return _Gate(node, np.array(children), np.array(node.weights)[:, None], node.coefficients, side)
+        return _GateStep(node, np.array(children), np.array(node.weights)[:, None], node.coefficients, side)
     return node if isinstance(node, Leaf) else children[0]
 
 
@@ -127,7 +127,7 @@ def raw_columns(nodes: Iterable[Node], table: Columns) -> dict[tuple[str, bool],
     return {key: table.categories(key[0]) if key[1] else table.numbers(key[0]) for key in wanted}
 
 
-class _Plain:
+class _NumpySteps:
     """The steps in numpy."""
 
     block = NUMPY_BLOCK
@@ -136,7 +136,7 @@ class _Plain:
         """Put in a leaf's truth, or when turned its falsity."""
         out[:] = criterion.falsity(column) if turned else criterion.truth(column)
 
-    def combine(self, gate: _Gate, found: Pair, position: int, scratch: Floats) -> None:  # noqa: ARG002
+    def combine(self, gate: _GateStep, found: Pair, position: int, scratch: Floats) -> None:  # noqa: ARG002
         """Put in what is wanted of a gate."""
         true, false = found
         has = below(gate.node, gate.side)
@@ -148,7 +148,7 @@ class _Plain:
                 into[position] = value
 
 
-class _Compiled(_Plain):
+class _CompiledSteps(_NumpySteps):
     """The same steps, compiled where that pays."""
 
     block = COMPILED_BLOCK
@@ -168,7 +168,7 @@ class _Compiled(_Plain):
         if missing:
             criterion.fill(out, column, turned=turned)
 
-    def combine(self, gate: _Gate, found: Pair, position: int, scratch: Floats) -> None:
+    def combine(self, gate: _GateStep, found: Pair, position: int, scratch: Floats) -> None:
         from baconlogic.kernel import loops
 
         if np.isinf(gate.numbers.power):
