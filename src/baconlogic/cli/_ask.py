@@ -48,7 +48,7 @@ def _parts(model: Tree | Decision) -> list[list[dict[str, Any]]]:
     """Return the parts of each tree: where they are and what they are."""
     from baconlogic import Decision
     from baconlogic.core.nodes import Gate, Leaf
-    from baconlogic.core.outline import say
+    from baconlogic.core.notation import say
 
     told = []
     for tree in model.trees if isinstance(model, Decision) else (model,):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baconlogic.core.evaluate import combined
 from baconlogic.core.nodes import Leaf, flatten, negations
-from baconlogic.core.recombine import combined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

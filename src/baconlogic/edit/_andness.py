@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from baconlogic.core import gcd
+from baconlogic.core.levels import LEVELS, nearest_level
 
 _RESOLVED = 2e-7  # the room to the drastic end that a gate must leave, or be drastic
 
@@ -21,7 +22,7 @@ def carried(andness: float, n: int, to: int) -> float:
         return andness
     dual = andness < 0.0
     if math.isinf(gcd.gcd.coefficients(andness, n).power):
-        return gcd.LEVELS["DD" if dual else "CC"].andness(to)
+        return LEVELS["DD" if dual else "CC"].andness(to)
     place = float(np.interp(1.0 - andness if dual else andness, _marks(n), _marks(to)))
     beyond = min(place, (to - _RESOLVED) / (to - 1.0))
     return 1.0 - beyond if dual else beyond
@@ -46,5 +47,5 @@ def opposite(andness: float, n: int) -> float:
     found = 1.0 - andness
     if found in (gcd.LOWEST, gcd.HIGHEST):
         return found
-    point = gcd.nearest_level(found, n).andness(n)
+    point = nearest_level(found, n).andness(n)
     return point if abs(point - found) < 1e-15 else found

@@ -9,8 +9,8 @@ import numpy as np
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core import gcd
 from baconlogic.core.columns import Columns
+from baconlogic.core.evaluate import Truths, combined, leaf_truths
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
-from baconlogic.core.recombine import Truths, combined, leaf_truths
 from baconlogic.core.tree import Tree
 from baconlogic.edit._andness import for_inputs, for_two
 from baconlogic.edit._remove import without

@@ -44,7 +44,7 @@ def regroup(tree: Tree, groups: Mapping[str, Sequence[str]]) -> Tree:
         return Tree(exact)
     parts = _parts(plain, of)
     inside, across = _meetings(plain, parts)
-    rule = plain.aggregator if isinstance(plain, Gate) else "gcd"
+    rule = plain.aggregator if isinstance(plain, Gate) else gcd.DEFAULT
     built = {group: _joined(members, inside.get(group), rule, group) for group, members in _by_group(parts).items()}
     return Tree(_top([(node, share) for node, share in built.values()], across, rule, name))
 

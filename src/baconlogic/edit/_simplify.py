@@ -16,7 +16,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.core import gcd
-from baconlogic.core.criteria import Table
+from baconlogic.core.levels import LEVELS
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 from baconlogic.core.tree import Tree
 from baconlogic.edit._agree import agree
@@ -75,7 +75,7 @@ def merged(gate: Gate, parts: Parts) -> Gate | None:
     nodes, shares = zip(*parts, strict=True)
     andness, power = gcd.NEUTRAL, 0.0
     if kind == "drastic":
-        andness = gcd.LEVELS["DD" if dual else "CC"].andness(n)
+        andness = LEVELS["DD" if dual else "CC"].andness(n)
     elif kind == "hard":
         total = math.fsum(shares)
         power, shares = total / n, tuple(share / total for share in shares)
@@ -257,7 +257,7 @@ def _settled(node: Not, reach: Reach, least: float, nearest: float) -> Node:
     below = node.input
     if isinstance(below, Leaf):
         mirror = negated(below)
-        harmless = isinstance(below.criterion, Table) or min(reach) >= least
+        harmless = below.criterion.categorical or min(reach) >= least
         return mirror if harmless and not isinstance(mirror, Not) else node
     if isinstance(below, Not) and not below.name:
         return node if _shows(reach[0], nearest) else below.input  # 1 - (1 - x) loses digits of a small x

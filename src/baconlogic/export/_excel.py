@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.core.outline import draw, say
+from baconlogic.core.notation import draw, say
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import one_line
 from baconlogic.export import _excel_sheets as sheets

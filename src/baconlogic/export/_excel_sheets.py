@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.core.nodes import Gate, Leaf
-from baconlogic.core.outline import say
+from baconlogic.core.notation import say
 from baconlogic.core.words import one_line
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from baconlogic.core.answers import Label
-    from baconlogic.core.criteria import Category
+    from baconlogic.core.criterion import Category
     from baconlogic.export._program import Among, Binding, Check, Input, Program
 
 _ENDS = "[^ -~]|[<>&]|/(?=/)"  # what a page reads as markup; and tools find //# sourceMappingURL= in any comment

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto
 
     from baconlogic.core.answers import Label
-    from baconlogic.core.criteria import Category
+    from baconlogic.core.criterion import Category
     from baconlogic.export._program import Check, Expr, Input, Program, Test
 
 OPSET, ML_OPSET, IR_VERSION = 13, 2, 7

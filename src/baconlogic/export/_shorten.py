@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from baconlogic.core.fading import FAR, LEAST
+from baconlogic.core.gcd import FAR, LEAST
 from baconlogic.export._program import All, Binding, Expr, If, Less, Num, Op, Ref, Test, each, refs
 
 if TYPE_CHECKING:

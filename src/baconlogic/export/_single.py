@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.core.fading import LEAST
+from baconlogic.core.gcd import LEAST
 from baconlogic.export._program import Binding, Expr, If, Less, Num, Op, Past, Ref, Test, each
 from baconlogic.export._shorten import ZERO, changed, links_and_choice, log_without_loss
 
