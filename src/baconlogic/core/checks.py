@@ -17,10 +17,10 @@ class Parameter:
     """A parameter in the text of an error: `max_leaves`, `label=`, `search='refine'`; an option has another name."""
 
     name: str
-    given: str | None = None  # what stands behind =
+    given: str | None = None  # what stands behind =; nothing where this is empty
 
     def __str__(self) -> str:
-        return self.name if self.given is None else f"{self.name}={self.given}"
+        return self.name if self.given is None else f"{self.name}={repr(self.given) if self.given else ''}"
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,9 @@ class Place:
 
     def __str__(self) -> str:
         return repr(self.what)
+
+
+LABEL = Parameter("label", "")
 
 
 class SpokenError(Exception):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from baconlogic.core.checks import ParameterError, Place
 from baconlogic.core.nodes import Gate, Leaf, Node, flatten
 from baconlogic.core.tree import Tree
 from baconlogic.edit._andness import carried
@@ -24,7 +25,7 @@ def remove(tree: Tree, what: Path | Node | str) -> Tree:
     while path and not isinstance(tree[path[:-1]], Gate):  # a negation has nothing to say without its input
         path = path[:-1]
     if not path:
-        raise ValueError(f"{what!r} is all there is; a tree needs at least one leaf")
+        raise ParameterError(Place(what), " is all there is; a tree needs at least one leaf")
     above, place = path[:-1], path[-1]
     gate = tree[above]
     assert isinstance(gate, Gate)  # noqa: S101

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baconlogic.core import gcd
+from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.core.criteria import Given, Sigmoid, Table
 from baconlogic.core.nodes import Gate, Leaf, flatten, negations
 from baconlogic.kernel.loss import Topology
@@ -54,9 +55,9 @@ def check_complete(tree: Tree, columns: Sequence[Column]) -> None:
                 lacks = "no truth for missing values"
             else:
                 continue
-            raise ValueError(
-                f"search='calibrate' keeps init as it is, but its leaf {leaf.feature!r} has {lacks}; "
-                "state it, or use search='refine'"
+            raise ParameterError(
+                Parameter("search", "calibrate"),
+                f" keeps init as it is, but its leaf {leaf.feature!r} has {lacks}; state it, or use search='refine'",
             )
 
 
