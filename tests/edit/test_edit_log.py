@@ -66,7 +66,7 @@ def test_every_kind_of_edit_is_recorded_and_replayed():
         log = made([i])
         assert [entry.operation for entry in log.entries] == [name]
         assert log.replay() == log.tree
-    assert {name for name, *_ in EDITS} == set(edit.log.OPERATIONS)
+    assert {name for name, *_ in EDITS} == set(edit._log.OPERATIONS)
 
 
 @settings(max_examples=20)
