@@ -40,7 +40,7 @@ def _log_of(x: float, c: float) -> float:
 
 
 class Workspace(NamedTuple):
-    """Arrays for one block of rows, by node: the turned truth, its complement, its log, dL/dlog; and products by gate."""
+    """Arrays for a block of rows, by node: the turned truth, its complement, its log, dL/dlog; and products by gate."""
 
     x: Floats  # (nodes, rows), as the next three
     c: Floats
