@@ -16,8 +16,7 @@ import numpy as np
 
 from baconlogic.core.results import Result
 from baconlogic.core.words import aligned
-from baconlogic.export._c import to_c
-from baconlogic.export._c_text import literal
+from baconlogic.export._c import literal, to_c
 from baconlogic.export._compile import program
 from baconlogic.export._program import Among, Less, Missing, Op, Past, each
 

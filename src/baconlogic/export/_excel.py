@@ -23,8 +23,7 @@ from baconlogic.core.words import one_line
 from baconlogic.export import _excel_sheets as sheets
 from baconlogic.export._about import about
 from baconlogic.export._compile import program
-from baconlogic.export._printer import ATOM, PRODUCT, SUM, Printer
-from baconlogic.export._program import All, Op
+from baconlogic.export._program import ATOM, PRODUCT, SUM, All, Op, Printer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from baconlogic.core.answers import Label
     from baconlogic.core.criteria import Category
-    from baconlogic.export._program import Check, Expr, Input, Program, Test
+    from baconlogic.export._program import Check, Expr, InputColumn, Program, Test
 
 OPSET, ML_OPSET, IR_VERSION = 13, 2, 7
 _INT32, _BOOL, _DOUBLE = 6, 9, 11  # as TensorProto numbers them
@@ -109,7 +109,7 @@ class _Graph:
             for each in self._inputs
         ]
 
-    def _said(self, column: Input) -> str:
+    def _said(self, column: InputColumn) -> str:
         if column.kind == "text":
             return f"text; {json.dumps(self._texts[column.feature][-1])} is missing"
         unit = f"; {commented(column.unit)}" if column.unit else ""

@@ -18,7 +18,7 @@ from baconlogic.export._program import All, Among, If, Less, Missing, Num, Op, P
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baconlogic.export._program import Check, Expr, Input, Test
+    from baconlogic.export._program import Check, Expr, InputColumn, Test
 
 ROW = "row_in"  # what the table is called inside: a column is read as row_in."name", so that a wrong name is an error
 _SUM, _PRODUCT, _ATOM = range(3)  # how tightly a piece holds together
@@ -30,7 +30,7 @@ _PLAIN = re.compile("[a-z][0-9]+|refused|wrong")  # what no dialect takes for a 
 class Pieces:
     """Writes the pieces of a query in one dialect."""
 
-    def __init__(self, dialect: str, inputs: Sequence[Input], bounded: set[int]) -> None:
+    def __init__(self, dialect: str, inputs: Sequence[InputColumn], bounded: set[int]) -> None:
         self.dialect = dialect
         self._rules = Dialect.get_or_raise(dialect)
         self._generator = self._rules.generator()

@@ -15,7 +15,7 @@ from baconlogic.core import gcd
 from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.core.criteria import Given, Sigmoid, Table
 from baconlogic.core.nodes import Gate, Leaf, flatten, negations
-from baconlogic.kernel.loss import Shape
+from baconlogic.kernel.loss import Topology
 from baconlogic.learn import encode as encoded
 from baconlogic.learn.encode import Source
 from baconlogic.learn.search import draft as drafts
@@ -106,7 +106,7 @@ class _Builder:
             *(np.array(part, dtype=float) for part in criteria),
             [gate[2] for gate in self.gates], [gate[3] for gate in self.gates], STEEPNESS, THRESHOLD,
         ]  # fmt: skip
-        return Draft(Shape(left, right), np.array(columns, dtype=np.int64), values)
+        return Draft(Topology(left, right), np.array(columns, dtype=np.int64), values)
 
     def _leaf(self, leaf: Leaf, negated: bool) -> tuple[str, int]:
         feature = self.place[leaf.feature]
