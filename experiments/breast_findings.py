@@ -12,6 +12,7 @@ import numpy as np
 
 from baconlogic.core.results import Listing, Result
 from baconlogic.learn import thresholds
+from baconlogic.metrics import Confusion
 from experiments.breast_fits import Fold, Rival, Run
 from experiments.result import Interval
 from experiments.validation import interval
@@ -115,7 +116,7 @@ def turns(best: Decision, X: Any, y: ArrayLike, folds: Sequence[Fold], test_shar
     for i, row in enumerate(thresholds.scenarios(best, X, y, in_sample=True).same_rows):
         threshold, *figures = PAPER_SCENARIOS[row.scenario]
         own = [fold.scenarios[i] for fold in folds]
-        pooled = thresholds.Counts(*(sum(part) for part in zip(*own, strict=True)))
+        pooled = Confusion(*(sum(part) for part in zip(*own, strict=True)))
         found.append(
             Turn(
                 row.scenario, row.aim, threshold, Scores(*figures), row.threshold,

@@ -12,7 +12,8 @@ import numpy as np
 from baconlogic import explain
 from baconlogic.learn import search
 from baconlogic.learn.classifier import BaconClassifier
-from baconlogic.learn.thresholds import SCENARIOS, Counts
+from baconlogic.learn.thresholds import SCENARIOS
+from baconlogic.metrics import Confusion, accuracy, confusion
 from experiments.breast_steps import Step, steps
 from experiments.validation import take
 
@@ -61,7 +62,7 @@ class Fold:
     few_in_sample: float
     few_leaves: int
     few_model: Any  # the classifier that takes it
-    scenarios: tuple[Counts, ...]
+    scenarios: tuple[Confusion, ...]
     seconds: float
 
 
@@ -109,7 +110,7 @@ def paper_fold(X: Any, y: Labels, part: Part, criteria: str, seed: int) -> float
     """Return the accuracy of the paper's search on rows held out."""
     seen, hidden = part
     clf = paper_search(criteria, seed).fit(take(X, seen), y[seen])
-    return float(np.mean(clf.predict(take(X, hidden)) == y[hidden]))
+    return accuracy(clf.predict(take(X, hidden)), y[hidden])
 
 
 def steps_fold(X: Any, y: Labels, part: Part, seed: int, penalty: float) -> tuple[Step, ...]:
@@ -132,7 +133,7 @@ def default_fold(X: Any, y: Labels, part: Part, seed: int) -> Fold:
     counted = []
     for name in SCENARIOS:
         yes = clf.with_threshold(name).predict(new) == MALIGNANT
-        counted.append(Counts(*(int(np.sum(c)) for c in (yes & truth, yes & ~truth, ~yes & truth, ~yes & ~truth))))
+        counted.append(confusion(yes, truth))
     return Fold(
         clf.score(new, y[hidden]), clf.score(old, y[seen]), clf.history_.leaves, few.score(new, y[hidden]),
         few.score(old, y[seen]), few.history_.leaves, few, tuple(counted), seconds,
