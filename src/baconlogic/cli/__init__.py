@@ -11,7 +11,7 @@
     scoring      how right a model is on a table
     fitting      how the options of fit are read, and the fit itself
     editing      what edits are called, and what they changed
-    learning, reproducing, asking, judging, changing, carrying    the commands
+    learning, asking, judging, changing, carrying    the commands
 
 Heavy packages are imported inside commands, so that `--help` is quick.
 """

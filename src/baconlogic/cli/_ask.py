@@ -58,7 +58,7 @@ def _parts(model: Tree | Decision) -> list[list[dict[str, Any]]]:
             above = nodes[path[:-1]] if path else None
             lines.append(
                 {
-                    "path": options.written(path),
+                    "path": printing.written(path),
                     "kind": "leaf" if isinstance(node, Leaf) else "gate" if isinstance(node, Gate) else "not",
                     "name": node.name or (node.feature if isinstance(node, Leaf) else ""),
                     "weight": above.weights[path[-1]] if isinstance(above, Gate) else None,

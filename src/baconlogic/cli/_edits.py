@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.cli import _options as options
+from baconlogic.cli import _print as printing
 from baconlogic.core.words import number, one_line, percent
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _part(entry: Entry) -> str:
     """Return the part that an edit is about: its name or column, and its path."""
     path = tuple(entry.arguments["what"]["tuple"])
     node = entry.before[path]
-    name, where = node.name or getattr(node, "feature", None), options.written(path)
+    name, where = node.name or getattr(node, "feature", None), printing.written(path)
     return f"{name} ({where})" if name else where
 
 

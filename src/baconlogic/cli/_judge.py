@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -11,7 +12,7 @@ from baconlogic.cli import _options as options
 from baconlogic.cli import _overwrite as overwriting
 from baconlogic.cli import _print as printing
 from baconlogic.cli import _tables as tables
-from baconlogic.cli._errors import MisusedError
+from baconlogic.cli._errors import MisusedError, RefusedError
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -144,6 +145,13 @@ def thresholds(
     rows = models.judged(found, tables.read(data, form, missing), target, asked)
     assert rows.y is not None  # noqa: S101
     y = rows.y if asked is None or models.classes_of(found) else rows.y == asked  # a tree alone knows yes and no
+    if len(models.classes_of(found)) not in (0, 2):
+        n = len(models.classes_of(found))
+        raise RefusedError(
+            f"a threshold turns a decision between two classes; here are {n}; learn one of them: fit --positive CLASS"
+        )
+    if max(Counter(y.tolist()).values()) < parts:
+        raise RefusedError(f"--cv {parts} needs {parts} rows of each class; use fewer parts")
     table = turning.scenarios(found, rows.X, y, names=wanted or tuple(turning.SCENARIOS), cv=parts, random_state=seed)
     said = table.to_dict()
     text = str(table)

@@ -100,9 +100,10 @@ def fit(
     if test_data is not None:
         other = models.split(tables.read(test_data, form, missing), target)
         held = other.X, other.y
-    with printing.warnings_as_notes() as said, stoppable(clf) as stop:
+    options.check_jobs(n_jobs)
+    with stoppable(clf) as stop:
         decision = learn(clf, X, y, positive)
-    interrupted = stop.wanted or any(each.startswith("interrupted") for each in said)
+    interrupted = stop.wanted or any(history.interrupted for history in _each(clf.history_))
     if output is not None:  # before anything else can go wrong
         models.write(decision, output)
     score = None if held is None else scoring.scores(decision, held[0], models.labels(decision, held[1]))
@@ -122,10 +123,8 @@ def _tell(decision: Decision, clf: Any, score: Any, output: Path | None, as_json
         printing.document(said | {"test": None if score is None else score.to_dict()})
         return
     lines = [str(decision), ""]
-    histories = clf.history_ if isinstance(clf.history_, tuple) else (clf.history_,)
-    paths = clf.path_ if isinstance(clf.path_, tuple) else (clf.path_,)
     if decision.trees:
-        for place, (history, path) in enumerate(zip(histories, paths, strict=True)):
+        for place, (history, path) in enumerate(zip(_each(clf.history_), _each(clf.path_), strict=True)):
             label = decision.classes[1 if len(decision.trees) == 1 else place]
             lines.append(f"{one_line(str(label))}: {_found(history, path)}")
     if score is not None:
@@ -135,6 +134,11 @@ def _tell(decision: Decision, clf: Any, score: Any, output: Path | None, as_json
     printing.answer("\n".join(lines))
     if output is None:
         printing.note("the model is not kept; add -o model.json to write it")
+
+
+def _each(found: Any) -> tuple[Any, ...]:
+    """Return what a fit found for each tree."""
+    return found if isinstance(found, tuple) else (found,)
 
 
 def _between(figure: Any) -> str:
@@ -186,6 +190,7 @@ def alternatives(
     from baconlogic.cli import _models as models
 
     options.check_folder(output)
+    options.check_jobs(n_jobs)
     if len(paths) > 2:
         raise MisusedError(f"give a table, or a model and a table; got {len(paths)} files")
     if output is not None and output.is_dir():

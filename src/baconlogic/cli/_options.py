@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from baconlogic.cli import _print as printing
 from baconlogic.cli._errors import MisusedError, RefusedError
 from baconlogic.core.files import is_stream
 
@@ -92,6 +93,12 @@ def number(text: str, option: str) -> float:
         raise MisusedError(f"{option} takes a number, got {text!r}") from None
 
 
+def check_jobs(n_jobs: int | None) -> None:
+    """Refuse no search at all."""
+    if n_jobs == 0:
+        raise RefusedError("--n-jobs must not be 0; use 1, or -1 for one a core")
+
+
 def part(text: str) -> tuple[int, ...] | str:
     """Return how a part of a tree is addressed: "root", a path such as 0.1, else a name or feature."""
     if text in ("root", "."):
@@ -108,7 +115,7 @@ def place(tree: Tree, text: str) -> tuple[int, ...]:
         pass
     called = [path for path, node in tree.walk() if text in (node.name, getattr(node, "feature", None))]
     if called:
-        paths = ", ".join(written(path) for path in called)
+        paths = ", ".join(printing.written(path) for path in called)
         raise RefusedError(
             f"{text!r} stands for {len(called)} parts; say which by its path: {paths} (see show --parts)"
         )
@@ -118,11 +125,6 @@ def place(tree: Tree, text: str) -> tuple[int, ...]:
     close = difflib.get_close_matches(text, known, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise RefusedError(f"there is no part {text!r} in the tree; {hint}show --parts lists them with their paths")
-
-
-def written(path: Sequence[int]) -> str:
-    """Return a path as it is written: root, 0, 0.1."""
-    return ".".join(map(str, path)) or "root"
 
 
 def check_file(path: Path | None) -> None:

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 MARKS = (
@@ -94,6 +94,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def written(path: Sequence[int]) -> str:
+    """Return a path as it is written: root, 0, 0.1."""
+    return ".".join(map(str, path)) or "root"
 
 
 def shows_progress() -> bool:

@@ -1,4 +1,4 @@
-"""Ctrl-C: a model that is learned keeps the best tree found so far; an experiment ends at once."""
+"""Ctrl-C: a model that is learned keeps the best tree found so far."""
 
 from __future__ import annotations
 
@@ -51,32 +51,3 @@ def stoppable(clf: Any) -> Iterator[Stop]:
         yield stop
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-class Ended(BaseException):
-    """Ctrl-C, as an exception that no fit takes for the wish to keep its best tree so far."""
-
-
-@contextlib.contextmanager
-def ending_at_once() -> Iterator[None]:
-    """Let Ctrl-C end all that runs: figures of fits that were cut short would be printed as if they were whole."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    pressed: list[int] = []
-
-    def end(number: int, frame: Any) -> None:  # noqa: ARG001
-        pressed.append(number)
-        raise Ended
-
-    before = signal.signal(signal.SIGINT, end)
-    try:
-        yield
-    except BaseException:
-        if pressed:  # compiled code may have made another error of it
-            raise KeyboardInterrupt from None
-        raise
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed:
-        raise KeyboardInterrupt

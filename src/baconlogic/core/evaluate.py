@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from baconlogic.core import gcd
+from baconlogic.core.checks import ParameterError, parts_of
 from baconlogic.core.criteria import Criterion, Ramp, Sigmoid
 from baconlogic.core.nodes import Gate, Leaf, Node, flatten
 from baconlogic.core.sides import Sides, below, needed
@@ -36,7 +38,7 @@ NUMPY_BLOCK = 8192
 COMPILED_BLOCK = 65536  # long, so that threads do not wait for each other between steps; shorter for a large tree
 
 
-class _Gate(NamedTuple):
+class _GateStep(NamedTuple):
     """A gate as it is worked out for a block of rows."""
 
     node: Gate
@@ -49,54 +51,73 @@ class _Gate(NamedTuple):
 def truths(root: Node, table: Columns, n_jobs: int = 1, *, every_node: bool = False) -> Floats:
     """Return the root's truth of each row, (rows,), or that of every node in the order of `flatten`, (nodes, rows)."""
     order = flatten(root)
-    raw = raw_columns((node for node, _ in order), table)
     sides = needed(order, every_truth=every_node)
-    operations = _Compiled() if table.rows >= COMPILED_ROWS and find_spec("numba") else _Plain()
-    falsities = len(order) if any(side.falsity for side in sides) else 0
-    block = min(operations.block, max(4096, 4_000_000 // (len(order) + falsities)))
-    steps = [_prepared(node, children, side) for (node, children), side in zip(order, sides, strict=True)]
+    steps = tuple(_prepared(node, children, side) for (node, children), side in zip(order, sides, strict=True))
+    operations = _CompiledSteps() if table.rows >= COMPILED_ROWS and find_spec("numba") else _NumpySteps()
+    run = _Evaluation(steps, tuple(sides), raw_columns((node for node, _ in order), table), table.rows, operations)
     out = np.empty((len(order) if every_node else 1, table.rows))
-
-    def run(starts: range) -> None:
-        room = np.empty((len(order) + falsities + 1, min(block, table.rows)))
-        for start in starts:
-            size = min(block, table.rows - start)
-            found, scratch = (room[: len(order), :size], room[len(order) : -1, :size]), room[-1, :size]
-            for position, (step, side) in enumerate(zip(steps, sides, strict=True)):
-                if isinstance(step, Leaf):
-                    column = raw[step.feature, step.criterion.categorical][start : start + size]
-                    with _naming(step, column, start):
-                        for into, wanted, turned in zip(found, side, (False, True), strict=True):
-                            if wanted:
-                                operations.leaf(step.criterion, column, into[position], turned=turned)
-                elif isinstance(step, _Gate):
-                    operations.combine(step, found, position, scratch)
-                else:
-                    _turn(found, position, step, side)
-            out[:, start : start + size] = found[0] if every_node else found[0][-1]
-
     workers = (os.cpu_count() or 1) if n_jobs < 0 else max(n_jobs, 1)
-    shares = [range(k * block, table.rows, workers * block) for k in range(workers)]
+    shares = [range(k * run.block, table.rows, workers * run.block) for k in range(workers)]
     if workers == 1 or len(shares[1]) == 0:
-        run(range(0, table.rows, block))
+        run.fill(range(0, table.rows, run.block), out)
     else:
         with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(run, shares))
+            list(pool.map(lambda starts: run.fill(starts, out), shares))
     return out if every_node else out[0]
 
 
-def _prepared(node: Node, children: tuple[int, ...], side: Sides) -> Leaf | _Gate | int:
+@dataclass(frozen=True)
+class _Evaluation:
+    """One evaluation: the steps of a tree, children first, over the columns of one table."""
+
+    steps: tuple[Leaf | _GateStep | int, ...]  # see `_prepared`
+    sides: tuple[Sides, ...]  # what is wanted of each step
+    raw: dict[tuple[str, bool], NDArray[Any]]
+    rows: int
+    operations: _NumpySteps
+
+    @property
+    def falsities(self) -> int:
+        """How many rows of workspace falsities take: none where no step needs one."""
+        return len(self.steps) if any(side.falsity for side in self.sides) else 0
+
+    @property
+    def block(self) -> int:
+        """Rows that pass through the tree together."""
+        return min(self.operations.block, max(4096, 4_000_000 // (len(self.steps) + self.falsities)))
+
+    def fill(self, starts: range, out: Floats) -> None:
+        """Put the truths of the blocks that begin at `starts` into `out`: of every node, or of the root alone."""
+        nodes = len(self.steps)
+        workspace = np.empty((nodes + self.falsities + 1, min(self.block, self.rows)))
+        for start in starts:
+            size = min(self.block, self.rows - start)
+            found, scratch = (workspace[:nodes, :size], workspace[nodes:-1, :size]), workspace[-1, :size]
+            for position in range(nodes):
+                self._step(position, found, start, scratch)
+            out[:, start : start + size] = found[0] if len(out) == nodes else found[0][-1]
+
+    def _step(self, position: int, found: Pair, start: int, scratch: Floats) -> None:
+        step, side = self.steps[position], self.sides[position]
+        if isinstance(step, _GateStep):
+            self.operations.combine(step, found, position, scratch)
+        elif isinstance(step, Leaf):
+            column = self.raw[step.feature, step.criterion.categorical][start : start + len(scratch)]
+            with _naming(step, column, start):
+                for into, wanted, turned in zip(found, side, (False, True), strict=True):
+                    if wanted:
+                        self.operations.leaf(step.criterion, column, into[position], turned=turned)
+        else:  # a negation: truth and falsity change places
+            for wanted, into, opposite in zip(side, found, reversed(found), strict=True):
+                if wanted:
+                    into[position] = opposite[step]
+
+
+def _prepared(node: Node, children: tuple[int, ...], side: Sides) -> Leaf | _GateStep | int:
     """Return a leaf, what is worked out of a gate, or of a negation the place of its input."""
     if isinstance(node, Gate):
-        return _Gate(node, np.array(children), np.array(node.weights)[:, None], node.coefficients, side)
+        return _GateStep(node, np.array(children), np.array(node.weights)[:, None], node.coefficients, side)
     return node if isinstance(node, Leaf) else children[0]
-
-
-def _turn(found: Pair, position: int, child: int, side: Sides) -> None:
-    """Swap truth and falsity."""
-    for wanted, into, opposite in zip(side, found, reversed(found), strict=True):
-        if wanted:
-            into[position] = opposite[child]
 
 
 def raw_columns(nodes: Iterable[Node], table: Columns) -> dict[tuple[str, bool], NDArray[Any]]:
@@ -107,7 +128,7 @@ def raw_columns(nodes: Iterable[Node], table: Columns) -> dict[tuple[str, bool],
     return {key: table.categories(key[0]) if key[1] else table.numbers(key[0]) for key in wanted}
 
 
-class _Plain:
+class _NumpySteps:
     """The steps in numpy."""
 
     block = NUMPY_BLOCK
@@ -116,7 +137,7 @@ class _Plain:
         """Put in a leaf's truth, or when turned its falsity."""
         out[:] = criterion.falsity(column) if turned else criterion.truth(column)
 
-    def combine(self, gate: _Gate, found: Pair, position: int, scratch: Floats) -> None:  # noqa: ARG002
+    def combine(self, gate: _GateStep, found: Pair, position: int, scratch: Floats) -> None:  # noqa: ARG002
         """Put in what is wanted of a gate."""
         true, false = found
         has = below(gate.node, gate.side)
@@ -128,7 +149,7 @@ class _Plain:
                 into[position] = value
 
 
-class _Compiled(_Plain):
+class _CompiledSteps(_NumpySteps):
     """The same steps, compiled where that pays."""
 
     block = COMPILED_BLOCK
@@ -148,7 +169,7 @@ class _Compiled(_Plain):
         if missing:
             criterion.fill(out, column, turned=turned)
 
-    def combine(self, gate: _Gate, found: Pair, position: int, scratch: Floats) -> None:
+    def combine(self, gate: _GateStep, found: Pair, position: int, scratch: Floats) -> None:
         from baconlogic.kernel import loops
 
         if np.isinf(gate.numbers.power):
@@ -170,7 +191,7 @@ def _naming(leaf: Leaf, column: NDArray[Any], start: int) -> Iterator[None]:
         yield
     except ValueError as problem:
         row = next((i for i in range(len(column)) if _fails(leaf.criterion, column[i : i + 1])), 0)
-        raise ValueError(f"column {leaf.feature!r}, row {start + row}: {problem}") from None
+        raise ParameterError(f"column {leaf.feature!r}, row {start + row}: ", *parts_of(problem)) from None
 
 
 def _fails(criterion: Criterion, value: NDArray[Any]) -> bool:

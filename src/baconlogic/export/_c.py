@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.export._about import commented, head
 from baconlogic.export._c_program import in_single, logs_apart, longest_first, one_exp, shortened
 from baconlogic.export._compile import program
@@ -84,9 +85,10 @@ def to_c(model: Any, *, name: str = "model", real: Real = "double", trace: bool 
     answered with NAN and -1. `real="float"` works in single precision throughout, for machines that have no other.
     """
     if not isinstance(name, str) or not re.fullmatch("[A-Za-z][A-Za-z0-9_]{0,39}", name) or name in _KEYWORDS:
-        raise ValueError(f"name= must be a name in C, at most 40 letters, digits and _, got {name!r:.60}")
+        said = f" must be a name in C, at most 40 letters, digits and _, got {name!r:.60}"
+        raise ParameterError(Parameter("name", ""), said)
     if real not in get_args(Real):
-        raise ValueError(f"real= must be 'double' or 'float', got {real!r:.60}")
+        raise ParameterError(Parameter("real", ""), f" must be 'double' or 'float', got {real!r:.60}")
     made = program(model, trace=trace)
     _check_categories(made, real)
     said = f"/*\n{head(model, made, ' *', _ENDS)}\n */"
