@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from baconlogic.core import gcd
+from baconlogic.core.checks import ParameterError, parts_of
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 
@@ -230,7 +231,7 @@ def _naming(leaf: Leaf, column: NDArray[Any], start: int) -> Iterator[None]:
         yield
     except ValueError as problem:
         row = next((i for i in range(len(column)) if _fails(leaf.criterion, column[i : i + 1])), 0)
-        raise ValueError(f"column {leaf.feature!r}, row {start + row}: {problem}") from None
+        raise ParameterError(f"column {leaf.feature!r}, row {start + row}: ", *parts_of(problem)) from None
 
 
 def _fails(criterion: Criterion, value: NDArray[Any]) -> bool:
