@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from baconlogic.core import gcd
+from baconlogic.core.checks import ParameterError, parts_of
 from baconlogic.core.criteria import Criterion, Numeric, Table, unlisted
 from baconlogic.core.evaluate import raw_columns
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
@@ -187,7 +188,7 @@ def _leaf_intervals(nodes: Mapping[int, Node], intervals: Intervals) -> Known:
                 _numbers(node.criterion, a, b) if isinstance(node.criterion, Numeric) else _categories(node, b)
             )
         except ValueError as problem:
-            raise ValueError(f"column {node.feature!r}: {problem}") from None
+            raise ParameterError(f"column {node.feature!r}: ", *parts_of(problem)) from None
     return found
 
 

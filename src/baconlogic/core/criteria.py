@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from baconlogic.core.checks import check_finite, check_text, check_truth, pairs_of, quantiles_of
+from baconlogic.core.checks import (
+    Hint,
+    ParameterError,
+    check_finite,
+    check_text,
+    check_truth,
+    pairs_of,
+    quantiles_of,
+)
 from baconlogic.core.criterion import UNSTATED, Criterion, Numeric
 from baconlogic.core.fading import logistic
 from baconlogic.core.words import degree, listed, number, numbers
@@ -311,14 +319,14 @@ class Table(Criterion):
             except TypeError:
                 raise ValueError(f"{v!r:.60} cannot be a category") from None
             if found is None:
-                raise ValueError(self._refusal(v))
+                raise ParameterError(self._refusal(v))
             truths.append(found)
         return np.array(truths, dtype=float)
 
-    def _refusal(self, value: Any) -> str:
+    def _refusal(self, value: Any) -> str | Hint:
         first = ", ".join(repr(category) for category, _ in self.truths[:5]) + (", ..." if len(self.truths) > 5 else "")
         if value is None:
-            return UNSTATED
+            return Hint("missing", UNSTATED)
         if self.other is None:
             return f"the category {value!r} is not in the table ({first}); add it, or state `other`"
         return f"{value!r} is of another kind than the table's categories ({first}); is this the right column?"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from baconlogic.core.checks import check_truth
+from baconlogic.core.checks import Hint, ParameterError, check_truth
 from baconlogic.core.words import degree
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Numeric(Criterion):
         unknown = np.isnan(values)
         if unknown.any():
             if self.missing is None:
-                raise ValueError(UNSTATED)
+                raise ParameterError(Hint("missing", UNSTATED))
             truths[unknown] = 1.0 - self.missing if turned else self.missing
         return truths
 

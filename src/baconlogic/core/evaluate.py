@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from baconlogic.core import gcd
+from baconlogic.core.checks import ParameterError, parts_of
 from baconlogic.core.criteria import Criterion, Ramp, Sigmoid
 from baconlogic.core.nodes import Gate, Leaf, Node, flatten
 from baconlogic.core.sides import Sides, below, needed
@@ -190,7 +191,7 @@ def _naming(leaf: Leaf, column: NDArray[Any], start: int) -> Iterator[None]:
         yield
     except ValueError as problem:
         row = next((i for i in range(len(column)) if _fails(leaf.criterion, column[i : i + 1])), 0)
-        raise ValueError(f"column {leaf.feature!r}, row {start + row}: {problem}") from None
+        raise ParameterError(f"column {leaf.feature!r}, row {start + row}: ", *parts_of(problem)) from None
 
 
 def _fails(criterion: Criterion, value: NDArray[Any]) -> bool:

@@ -14,7 +14,7 @@ from baconlogic.core.nodes import Gate, Leaf, Node, flatten
 from baconlogic.core.recombine import Truths, combined, leaf_truths
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.tree import Tree
-from baconlogic.edit._remove import without, without_leaves
+from baconlogic.edit._structure import without, without_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

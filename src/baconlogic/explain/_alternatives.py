@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic.core import evaluate as evaluation
+from baconlogic.core.checks import LABEL, ParameterError
 from baconlogic.core.columns import Columns
 from baconlogic.core.results import Listing, Result
 from baconlogic.core.tree import Tree
@@ -145,10 +146,11 @@ def _one_class(clf: Any, y: NDArray[Any], label: Any) -> tuple[Any, NDArray[Any]
     if len(known) <= 2 and label is None:
         return clf, y
     if label not in known:
-        raise ValueError(f"there is a tree for each class; give label=, one of {', '.join(map(repr, known))}")
+        raise ParameterError("there is a tree for each class; give ", LABEL, f", one of {', '.join(map(repr, known))}")
     if isinstance(clf.class_weight, Mapping):
         if len(known) > 2:
-            raise ValueError("class_weight weighs classes, but label= is explained against all others; use 'balanced'")
+            said = " is explained against all others; use 'balanced'"
+            raise ParameterError("class_weight weighs classes, but ", LABEL, said)
         clf.set_params(class_weight={name == label: weight for name, weight in clf.class_weight.items()})
     return clf, np.asarray(y == label)
 

@@ -12,7 +12,7 @@ from baconlogic.core.recombine import Truths, leaf_truths
 from baconlogic.core.results import Listing, Result
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.words import aligned, listed, one_line, percent
-from baconlogic.edit._remove import without_leaves
+from baconlogic.edit._structure import without_leaves
 from baconlogic.explain._roles import LeafRole, by_feature, in_words, leaf_roles
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic.core.checks import Hint, ParameterError
 from baconlogic.core.criteria import Given, Numeric, Table, unlisted
 from baconlogic.core.nodes import Leaf, flatten, mapped
 from baconlogic.core.tree import Tree
@@ -61,9 +62,11 @@ def refuse_unknown(features: Sequence[str], why: str) -> None:
     """Refuse a case that lacks values whose truth when missing nobody stated."""
     if features:
         names = listed([repr(name) for name in features[:10]], "and")
-        raise ValueError(
+        raise ParameterError(
             f"{names} {'is' if len(features) == 1 else 'are'} missing, and no truth for missing values is stated, so "
-            f"{why}; fill in the value, or ask `unknown` whether the decision stands without it"
+            f"{why}; fill in the value, or ask ",
+            Hint("unknown", "`unknown`"),
+            " whether the decision stands without it",
         )
 
 

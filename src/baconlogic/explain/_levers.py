@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core.checks import check_finite
+from baconlogic.core.checks import Parameter, ParameterError, check_finite
 from baconlogic.core.criteria import Given, Numeric, Ramp, Sigmoid
 from baconlogic.explain import _case as cases
 
@@ -147,7 +147,8 @@ def check_names(names: Iterable[str], known: Sequence[str], what: str) -> None:
     """Refuse a name that nothing has: a feature misspelt would be changed after all."""
     for name in names:
         if name not in known:
-            raise ValueError(f"{what} names {name!r:.60}, which is no column of the case; it has {', '.join(known)}")
+            said = f" names {name!r:.60}, which is no column of the case; it has {', '.join(known)}"
+            raise ParameterError(Parameter(what), said)
 
 
 def check_steps(step: Any) -> dict[str, float]:

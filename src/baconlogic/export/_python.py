@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.export._about import about
+from baconlogic.export._about import head
 from baconlogic.export._compile import program
-from baconlogic.export._printer import WHY, Printer
+from baconlogic.export._program import WHY, Printer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baconlogic.export._program import Among, Binding, Check, Program
+    from baconlogic.export._program import Among, Binding, Program
 
 # Python looks for the encoding of a file in its first two lines: nothing of a model may stand there.
 _CODING = "# -*- coding: utf-8 -*-"
@@ -49,21 +49,23 @@ def _refuse(name, value, why):
 """
 
 
-class _Python(Printer):
-    functions = {"abs": "abs", "exp": "exp", "expm1": "expm1", "log": "log", "max": "max", "min": "min"}  # noqa: RUF012
-    both = " and "
-
-    def __init__(self, program: Program) -> None:
-        self._kinds = [each.kind for each in program.inputs]
+class _PythonPrinter(Printer):
+    functions = {name: name for name in ("abs", "exp", "expm1", "log", "max", "min")}  # noqa: RUF012
+    both, either = " and ", " or "
 
     def choice(self, test: str, then: str, otherwise: str) -> str:
         return f"{then} if {test} else {otherwise}"
 
     def missing(self, place: int) -> str:
-        return f"x{place} is None" if self._kinds[place] != "number" else f"x{place} != x{place}"
+        return f"x{place} is None" if self.kinds[place] != "number" else f"x{place} != x{place}"
 
     def among(self, test: Among) -> str:
         return f"x{test.input} in {_tuple(test.categories)}"
+
+    def unlisted(self, test: Among) -> str:
+        x = f"x{test.input}"
+        known = f"{x} == {x}" if self.kinds[test.input] == "number" else f"{x} is not None"
+        return f"{known} and {x} not in {_tuple(test.categories)}"
 
 
 def to_python(model: Any, *, trace: bool = False) -> str:
@@ -72,15 +74,14 @@ def to_python(model: Any, *, trace: bool = False) -> str:
     A row is a dict (anything with `row[name]`); None and NaN are missing. What has no truth raises ValueError.
     """
     made = program(model, trace=trace)
-    printer = _Python(made)
     parts = [
-        "\n".join([_CODING, *(f"# {line}".rstrip() for line in about(model, made))]),
+        f"{_CODING}\n{head(model, made, '#')}",
         "from math import exp, expm1, log, nan",
         f"FEATURES = {_tuple(each.feature for each in made.inputs)}\n"
         f"CLASSES = {_tuple(made.classes)}\n"
         f"THRESHOLD = {made.threshold!r}",
         *_helpers(made),
-        *_functions(made, printer),
+        *_functions(made, _PythonPrinter(made.inputs)),
     ]
     return "\n\n\n".join(part for part in parts if part) + "\n"
 
@@ -92,9 +93,9 @@ def _helpers(made: Program) -> list[str]:
     return [text.strip() for text, needed in wanted.items() if needed]
 
 
-def _functions(made: Program, printer: _Python) -> list[str]:
+def _functions(made: Program, printer: _PythonPrinter) -> list[str]:
     names = [spot.name for spot in made.spots] or list(made.truths)
-    work = [*_read(made), *_lines(made.needed(*names), printer)]
+    work = [*_read(made, printer), *_lines(made.needed(*names), printer)]
     one = len(made.truths) == 1
     say = "Return the degree of truth of a row" + (", a dict of FEATURES." if one else " for each class.")
     if made.spots:
@@ -130,7 +131,7 @@ def _function(name: str, doc: str, body: Sequence[str], answer: str) -> str:
     return "\n".join([f"def {name}(row):", *(f"    {line}" for line in lines)])
 
 
-def _read(made: Program) -> list[str]:
+def _read(made: Program, printer: _PythonPrinter) -> list[str]:
     lines = []
     for place, each in enumerate(made.inputs):
         name = ascii(each.feature)
@@ -138,23 +139,13 @@ def _read(made: Program) -> list[str]:
         lines.append(f"x{place} = {call}")
     for check in made.checks:
         lines += [
-            f"if {_fails(check, made)}:",
+            f"if {printer.fails(check)}:",
             f"    _refuse({made.inputs[check.input].feature!a}, x{check.input}, {WHY[check.why]!r})",
         ]
     return lines
 
 
-def _fails(check: Check, made: Program) -> str:
-    x = f"x{check.input}"
-    if check.why == "outside":
-        return f"{x} < 0.0 or {x} > 1.0"
-    if check.why == "missing":
-        return f"{x} != {x}" if made.inputs[check.input].kind == "number" else f"{x} is None"
-    known = f"{x} == {x}" if made.inputs[check.input].kind == "number" else f"{x} is not None"
-    return f"{known} and {x} not in {_tuple(check.categories)}"
-
-
-def _lines(bindings: Sequence[Binding], printer: _Python) -> list[str]:
+def _lines(bindings: Sequence[Binding], printer: _PythonPrinter) -> list[str]:
     return [f"{binding.name} = {printer.text(binding.value)}" for binding in bindings]
 
 

@@ -59,7 +59,8 @@ def run(p: Plan, counts: Floats, classes: list[Any], progress: Progress) -> Outc
         _provenance(p, counts, histories, paths),
     )  # fmt: skip
     interrupted |= halted[0] and not before  # in the last refinement
-    return Outcome(decision, tuple(paths), tuple(histories), interrupted)
+    histories = tuple(replace(history, interrupted=interrupted) for history in histories)
+    return Outcome(decision, tuple(paths), histories, interrupted)
 
 
 def _train(p: Plan, tasks: dict[int, Task], halted: list[bool], progress: Progress) -> tuple[dict[int, Tries], bool]:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baconlogic.core import gcd
+from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.core.criteria import Given, Sigmoid, Table
 from baconlogic.core.nodes import Gate, Leaf, flatten, negations
-from baconlogic.kernel.loss import Shape
+from baconlogic.kernel.loss import Topology
 from baconlogic.learn import encode as encoded
 from baconlogic.learn.encode import Source
 from baconlogic.learn.search import draft as drafts
@@ -54,9 +55,9 @@ def check_complete(tree: Tree, columns: Sequence[Column]) -> None:
                 lacks = "no truth for missing values"
             else:
                 continue
-            raise ValueError(
-                f"search='calibrate' keeps init as it is, but its leaf {leaf.feature!r} has {lacks}; "
-                "state it, or use search='refine'"
+            raise ParameterError(
+                Parameter("search", "calibrate"),
+                f" keeps init as it is, but its leaf {leaf.feature!r} has {lacks}; state it, or use search='refine'",
             )
 
 
@@ -105,7 +106,7 @@ class _Builder:
             *(np.array(part, dtype=float) for part in criteria),
             [gate[2] for gate in self.gates], [gate[3] for gate in self.gates], STEEPNESS, THRESHOLD,
         ]  # fmt: skip
-        return Draft(Shape(left, right), np.array(columns, dtype=np.int64), values)
+        return Draft(Topology(left, right), np.array(columns, dtype=np.int64), values)
 
     def _leaf(self, leaf: Leaf, negated: bool) -> tuple[str, int]:
         feature = self.place[leaf.feature]
