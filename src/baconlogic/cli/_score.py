@@ -46,7 +46,7 @@ class Scores(Result):
         header = ["truly \\ answered", *names, "right"]
         right = [percent(row[i] / sum(row)) if sum(row) else "-" for i, row in enumerate(self.confusion)]
         table = [[names[i], *map(str, row), right[i]] for i, row in enumerate(self.confusion)]
-        figures = aligned(["", "", ""], lines, left=3).lstrip("\n")
+        figures = aligned([], lines, left=3)
         return f"{self.rows} rows; in brackets 95% intervals\n\n{figures}\n\n{aligned(header, table)}"
 
 

@@ -52,8 +52,9 @@ def thresholds(
     to = None if apply is None else overwriting.destination(output, in_place, model, data, force=force)
     known = tuple(turning.SCENARIOS)
     wanted: list[Any] = [_scenario(name, known) for name in options.split(scenario)]
-    wanted += [] if alarm is None or miss is None else [turning.costs(alarm, miss)]
-    wanted += [] if recall is None else [turning.at_least(recall=recall)]
+    own = {} if alarm is None or miss is None else {"costs": turning.costs(alarm, miss)}
+    own |= {} if recall is None else {"recall": turning.at_least(recall=recall)}
+    wanted += own.values()
     if apply is not None and apply not in ("costs", "recall"):
         apply_to = _scenario(apply, known)
         wanted += [] if apply_to in wanted or not wanted else [apply_to]
@@ -67,7 +68,10 @@ def thresholds(
     table = turning.scenarios(found, X, y, names=wanted or known, cv=parts, random_state=seed)
     said, text = table.to_dict(), str(table)
     if apply is not None and to is not None:
-        row = _applied(apply, table, known)
+        if apply in ("costs", "recall") and apply not in own:
+            raise MisusedError(f"--apply {apply} needs {'--alarm and --miss' if apply == 'costs' else '--recall'}")
+        name = own[apply].name if apply in own else _scenario(apply, known)
+        row = next(row for row in table.rows or table.same_rows if row.scenario == name)
         models.with_threshold(found, row.threshold, row.scenario).save(to)
         said |= {"applied": row.scenario, "threshold": row.threshold, "model": str(to)}
         text += f"\n\n{to} turns at a truth of {row.threshold:.4g}, for {row.scenario}."
@@ -91,12 +95,3 @@ def _scenario(name: str, known: tuple[str, ...]) -> str:
     if len(found) != 1:
         raise MisusedError(f"there is no scenario {name!r}; use {', '.join(known)}, --alarm with --miss, or --recall")
     return found[0]
-
-
-def _applied(name: str, table: Any, known: tuple[str, ...]) -> Any:
-    begins = name if name in ("costs", "recall") else _scenario(name, known)
-    row = next((row for row in table.rows or table.same_rows if row.scenario.startswith(begins)), None)
-    if row is None:
-        needed = "--alarm and --miss" if begins == "costs" else "--recall"
-        raise MisusedError(f"--apply {name} needs {needed}")
-    return row

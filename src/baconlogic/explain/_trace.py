@@ -13,7 +13,7 @@ from baconlogic.core.answers import two_probabilities
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
 from baconlogic.core.results import Result
 from baconlogic.core.subject import subject
-from baconlogic.core.words import degree, listed, number, one_line, percent
+from baconlogic.core.words import aligned, degree, listed, number, one_line, percent
 from baconlogic.explain import _case as cases
 
 if TYPE_CHECKING:
@@ -56,14 +56,12 @@ class Trace(Result):
         lines = notation.draw(self.tree.root).split("\n")
         nodes = dict(self.tree.walk())
         drawn = [s for s in self.steps if not s.path or not _said_above(nodes[s.path[:-1]], nodes[s.path])]
-        shown = [percent(step.truth) for step in drawn]
-        width = max(len(text) for text in shown)
         values = {step.path: step.value for step in self.steps}
-        tree = [
-            f"{text.rjust(width)}  {line}{_here(step, nodes, values)}"
-            for text, line, step in zip(shown, lines, drawn, strict=True)
+        table = [
+            [percent(step.truth), f"{line}{_here(step, nodes, values)}"]
+            for line, step in zip(lines, drawn, strict=True)
         ]
-        return "\n".join(["true", *tree, "", self._closing()])
+        return "\n".join(["true", aligned([], table, left=[1]), "", self._closing()])
 
     def _closing(self) -> str:
         side = "above" if self.margin > 0.0 else "below" if self.margin < 0.0 else "at"
