@@ -65,6 +65,7 @@ function readWhole(row, name) {
 """,
 }
 _CALLS = {"number": "readNumber", "text": "readText", "whole": "readWhole"}
+_LABEL = "string | number | bigint | boolean"
 _ROW = " * @param {Object<string, number | boolean | bigint | string | null | undefined>} row an object with FEATURES"
 
 
@@ -114,19 +115,17 @@ def text(value: str) -> str:
 
 
 def _constants(made: Program) -> str:
-    features = ", ".join(text(each.feature) for each in made.inputs)
-    classes = ", ".join(_label(label) for label in made.classes)
     threshold = "null" if made.threshold is None else repr(made.threshold)
     lines = [
         "/** The columns that are read. @type {readonly string[]} */",
-        f"export const FEATURES = Object.freeze([{features}]);",
-        "/** The possible answers. @type {readonly (string | number | bigint | boolean)[]} */",
-        f"export const CLASSES = Object.freeze([{classes}]);",
+        f"export const FEATURES = Object.freeze({_array(text(each.feature) for each in made.inputs)});",
+        f"/** The possible answers. @type {{readonly ({_LABEL})[]}} */",
+        f"export const CLASSES = Object.freeze({_array(_label(label) for label in made.classes)});",
         "/** The truth above which the second of two answers is given. @type {number | null} */",
         f"export const THRESHOLD = {threshold};",
     ]
     if made.spots:
-        nodes = ",\n".join(f"  [{spot.tree}, [{', '.join(map(str, spot.path))}]]" for spot in made.spots)
+        nodes = ",\n".join(f"  [{spot.tree}, {_array(map(str, spot.path))}]" for spot in made.spots)
         lines += [
             "// The tree of every node, and the way down to it: which input at each step.",
             f"const NODES = [\n{nodes},\n];",
@@ -137,33 +136,27 @@ def _constants(made: Program) -> str:
 def _functions(made: Program, printer: _JavaScriptPrinter) -> list[str]:
     names = [spot.name for spot in made.spots] or list(made.truths)
     body = [*_reading(made, printer), *_lines(made.needed(*names), printer)]
-    found = [_function("known" if made.spots else "truths", "row", body, f"[{', '.join(names)}]")]
-    roots = [names.index(name) for name in made.truths]
+    found = [_function("known" if made.spots else "truths", "row", body, _array(names))]
+    roots = _array(f"found[{names.index(name)}]" for name in made.truths)
     if made.spots:
-        picked = ", ".join(f"found[{i}]" for i in roots)
-        found.append(_function("truths", "row", ["const found = known(row);"], f"[{picked}]"))
-    given = f"[{', '.join(made.truths)}]"
+        found.append(_function("truths", "row", ["const found = known(row);"], roots))
+    given = _array(made.truths)
     if made.probabilities:
         body = _lines(made.after(*made.probabilities), printer)
-        found.append(_function("chances", given, body, f"[{', '.join(made.probabilities)}]"))
+        found.append(_function("chances", given, body, _array(made.probabilities)))
     found.append(_function("answer", given, _lines(made.after(made.choice), printer), f"CLASSES[{made.choice}]"))
-    one = len(made.truths) == 1
-    found.append(
-        _public("truth", "truths(row)[0]", "The degree of truth of a row.", "number")
-        if one
-        else _public("truth", "truths(row)", "The degree of truth of a row for each of CLASSES.", "number[]")
-    )
+    if len(made.truths) == 1:
+        found.append(_public("truth", "truths(row)[0]", "The degree of truth of a row.", "number"))
+    else:
+        found.append(_public("truth", "truths(row)", "The degree of truth of a row for each of CLASSES.", "number[]"))
     if made.probabilities:
-        found.append(
-            _public("probabilities", "chances(truths(row))", "The probability of each of CLASSES.", "number[]")
-        )
-    found.append(
-        _public("decide", "answer(truths(row))", "The answer: one of CLASSES.", "string | number | bigint | boolean")
-    )
+        said = "The probability of each of CLASSES."
+        found.append(_public("probabilities", "chances(truths(row))", said, "number[]"))
+    found.append(_public("decide", "answer(truths(row))", "The answer: one of CLASSES.", _LABEL))
     return [*found, _trace(made, roots)] if made.spots else found
 
 
-def _trace(made: Program, roots: list[int]) -> str:
+def _trace(made: Program, roots: str) -> str:
     chances = ["    probabilities: chances(roots),"] if made.probabilities else []
     lines = [
         "/**",
@@ -172,7 +165,7 @@ def _trace(made: Program, roots: list[int]) -> str:
         " */",
         "export function trace(row) {",
         "  const found = known(row);",
-        f"  const roots = [{', '.join(f'found[{i}]' for i in roots)}];",
+        f"  const roots = {roots};",
         "  return {",
         "    truth: roots,",
         "    nodes: NODES.map(([tree, path], i) => ({ tree, path: [...path], truth: found[i] })),",
@@ -182,6 +175,10 @@ def _trace(made: Program, roots: list[int]) -> str:
         "}",
     ]
     return "\n".join(lines)
+
+
+def _array(values: Iterable[str]) -> str:
+    return f"[{', '.join(values)}]"
 
 
 def _function(name: str, argument: str, body: Sequence[str], answer: str) -> str:
