@@ -85,11 +85,8 @@ class _JavaScriptPrinter(Printer):
             written = [repr(float(each)) for each in numbers if abs(each) <= _SAFE or _is_double(each)]
         else:
             written = [text(each) if isinstance(each, str) else _whole(int(each)) for each in test.categories]
-        return (
-            f"x{test.input} === {written[0]}"
-            if len(written) == 1
-            else f"[{', '.join(written)}].includes(x{test.input})"
-        )
+        x = self.raw(test.input)
+        return f"{x} === {written[0]}" if len(written) == 1 else f"{_array(written)}.includes({x})"
 
 
 def to_javascript(model: Any, *, trace: bool = False) -> str:

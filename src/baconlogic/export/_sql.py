@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from baconlogic.export._about import head
 from baconlogic.export._compile import program
-from baconlogic.export._program import Past, Raw, each, reads, refs
+from baconlogic.export._program import reads, refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -120,7 +120,7 @@ class _Query:
             columns = [", ".join(self.pieces.text(self.pieces.column(each)) for each in kept)] if kept else []
             columns += [self.pieces.named(piece, each) for each, piece in step.items()]
             parts.append(f"{name} AS (\n  {_select(columns, source, '  ')}{fence}\n)")
-        last = [self.pieces.shown(piece, name) for name, piece in answers]
+        last = [self.pieces.named(piece, name, quoted=True) for name, piece in answers]
         return f"WITH {', '.join(parts)}\n{_select(last, names[-1])}"
 
     def _carried(self, steps: list[Step], answers: list[tuple[str, Any]]) -> list[list[str]]:
@@ -170,7 +170,7 @@ class _Query:
         uses = {binding.name: refs(binding.value) for binding in bindings}
         step: dict[str, int] = {}
         for binding in bindings:
-            first = 2 if any(place in self.pieces.bounded for place in _numbers(binding)) else 1
+            first = 2 if reads(binding.value, numbers=True).intersection(self.pieces.bounded) else 1
             step[binding.name] = max((1 + step[name] for name in uses[binding.name]), default=first)
         user = dict[str, int]()
         for binding in reversed(bindings):
@@ -200,11 +200,6 @@ class _Query:
                 free = f"model_{free}"
             found.append((free, piece))
         return found
-
-
-def _numbers(binding: Binding) -> set[int]:
-    """Return the inputs whose numbers a binding reads itself."""
-    return {part.input for part in each(binding.value) if isinstance(part, Raw | Past)}
 
 
 def _select(columns: Iterable[str], source: str, indent: str = "") -> str:

@@ -50,13 +50,9 @@ class Pieces:
         """Return the columns that a piece needs."""
         return {column.name for column in piece.find_all(exp.Column)}
 
-    def named(self, piece: exp.Expression, name: str) -> str:
-        """Return a piece with a name: `piece AS name`."""
-        return self.text(exp.Alias(this=piece, alias=self._identifier(name)))
-
-    def shown(self, piece: exp.Expression, name: str) -> str:
-        """Return a piece under a name that is not ours to choose."""
-        return self.text(exp.Alias(this=piece, alias=exp.to_identifier(name, quoted=True)))
+    def named(self, piece: exp.Expression, name: str, *, quoted: bool = False) -> str:
+        """Return a piece with a name: `piece AS name`; one that is not ours to choose is quoted."""
+        return self.text(exp.Alias(this=piece, alias=_quoted(name) if quoted else self._identifier(name)))
 
     def column(self, name: str) -> exp.Expression:
         """Return a column of ours."""
@@ -64,14 +60,12 @@ class Pieces:
 
     def outside(self, name: str) -> exp.Expression:
         """Return a column of the table."""
-        return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(ROW))
+        return exp.Column(this=_quoted(name), table=exp.to_identifier(ROW))
 
     def table(self, parts: Sequence[str]) -> str:
         """Return the table, called ROW from here on."""
-        names = [exp.to_identifier(part, quoted=True) for part in reversed(parts)]
-        return self.text(
-            exp.alias_(exp.Table(**dict(zip(("this", "db", "catalog"), names, strict=False))), ROW, table=True)
-        )
+        names = dict(zip(("this", "db", "catalog"), map(_quoted, reversed(parts)), strict=False))
+        return self.text(exp.alias_(exp.Table(**names), ROW, table=True))
 
     def _identifier(self, name: str) -> exp.Identifier:
         return exp.to_identifier(name, quoted=not _PLAIN.fullmatch(name))
@@ -87,7 +81,7 @@ class Pieces:
         if kind == "text":
             said = _cast(column, "text")
             byte_by_byte = self.dialect in ("duckdb", "postgres")  # whatever the column takes for equal
-            return exp.Collate(this=said, expression=exp.to_identifier("C", quoted=True)) if byte_by_byte else said
+            return exp.Collate(this=said, expression=_quoted("C")) if byte_by_byte else said
         if kind == "number":
             return self._known(_cast(column, "double"), "double")
         if self.dialect == "postgres":  # nothing but text can be made of numbers and of true and false alike
@@ -101,9 +95,8 @@ class Pieces:
 
     def _known(self, value: exp.Expression, kind: str) -> exp.Expression:
         """Return a number, NULL where it is NaN; where there are such, NaN = NaN is true."""
-        if self.dialect not in ("duckdb", "postgres"):
-            return value
-        return exp.Nullif(this=value, expression=_cast(_string("NaN"), kind))
+        has_nan = self.dialect in ("duckdb", "postgres")
+        return exp.Nullif(this=value, expression=_cast(_string("NaN"), kind)) if has_nan else value
 
     def nothing(self) -> exp.Expression:
         """Return a value for a query that reads none."""
@@ -321,6 +314,10 @@ def _sqlite_types(kind: str) -> tuple[str, ...]:
 
 def _among(x: exp.Expression, values: Iterable[exp.Expression]) -> exp.Expression:
     return exp.In(this=x, expressions=list(values))
+
+
+def _quoted(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)
 
 
 def _string(text: str) -> exp.Expression:
