@@ -190,8 +190,8 @@ def _public(name: str, answer: str, says: str, gives: str) -> str:
 def _reading(made: Program, printer: _JavaScriptPrinter) -> list[str]:
     lines = [f"const x{i} = {_CALLS[each.kind]}(row, {text(each.feature)});" for i, each in enumerate(made.inputs)]
     for check in made.checks:
-        told = f"refuse({text(made.inputs[check.input].feature)}, x{check.input}, {text(WHY[check.why])})"
-        lines.append(f"if ({printer.fails(check)}) {told};")
+        fails, feature = printer.fails(check), text(made.inputs[check.input].feature)
+        lines.append(f"if ({fails}) refuse({feature}, x{check.input}, {text(WHY[check.why])});")
     return lines
 
 
