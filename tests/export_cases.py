@@ -14,7 +14,7 @@ from baconlogic.core.decision import Feature, Link
 from baconlogic.core.gcd import LEVELS, drastic
 
 ROWS = 10_000
-MODELS, OFTEN = 200, 60  # random models, and those of `make test`; `make slow` has the others
+MODELS, OFTEN = 200, 24  # random models, and those of `make test`; `make slow` has the others
 
 
 def seeds(together=1):
