@@ -48,9 +48,14 @@ def thresholds(
     to = None if apply is None else _overwrite.destination(output, in_place, model, data, force=force)
     known = tuple(turning.SCENARIOS)
     wanted: list[Any] = [_scenario(name, known) for name in _options.split(scenario)]
-    wanted += [] if alarm is None or miss is None else [turning.costs(alarm, miss)]
-    wanted += [] if recall is None else [turning.at_least(recall=recall)]
-    if apply is not None and apply not in ("costs", "recall"):
+    own = {} if alarm is None or miss is None else {"costs": turning.costs(alarm, miss)}
+    own |= {} if recall is None else {"recall": turning.at_least(recall=recall)}
+    wanted += own.values()
+    if apply in ("costs", "recall"):
+        if apply not in own:
+            raise MisusedError(f"--apply {apply} needs {'--alarm and --miss' if apply == 'costs' else '--recall'}")
+        apply = own[apply].name
+    elif apply is not None:
         apply = _scenario(apply, known)
         wanted += [] if apply in wanted or not wanted else [apply]
     found, asked = _models.read_asked(model, label)
@@ -63,9 +68,7 @@ def thresholds(
     table = turning.scenarios(found, X, y, names=wanted or known, cv=parts, random_state=seed)
     said, text = table.to_dict(), str(table)
     if apply is not None and to is not None:
-        row = next((row for row in table.rows or table.same_rows if row.scenario.startswith(apply)), None)
-        if row is None:
-            raise MisusedError(f"--apply {apply} needs {'--alarm and --miss' if apply == 'costs' else '--recall'}")
+        row = next(row for row in table.rows or table.same_rows if row.scenario == apply)
         _models.with_threshold(found, row.threshold, row.scenario).save(to)
         said |= {"applied": row.scenario, "threshold": row.threshold, "model": str(to)}
         text += f"\n\n{to} turns at a truth of {row.threshold:.4g}, for {row.scenario}."

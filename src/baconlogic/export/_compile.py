@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from baconlogic.core.criteria import Criterion, Given, Ramp, Sigmoid, Table
 from baconlogic.core.decision import Decision
-from baconlogic.core.fading import FAR, LEAST
-from baconlogic.core.gcd import FULLY
+from baconlogic.core.evaluate import Sides, needed
+from baconlogic.core.gcd import FAR, FULLY, LEAST
 from baconlogic.core.nodes import Gate, Leaf, Not, flatten, walk
-from baconlogic.core.sides import Sides, needed
 from baconlogic.core.subject import HALF
 from baconlogic.core.tree import Tree
 from baconlogic.export._program import (
@@ -37,6 +36,7 @@ from baconlogic.export._program import (
     Raw,
     Ref,
     Spot,
+    unsupported,
 )
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class _Compiler:
             elif isinstance(node, Leaf):
                 made.append(self._leaf(node, side, number))
             else:
-                raise NotImplementedError(f"no export has a way to write the node {type(node).__name__}")
+                unsupported("an export", node)
         names = [truth.name if isinstance(truth, Ref) else "" for truth, _ in made]
         if trace:
             places = sorted((path for path, _ in walk(tree.root)), key=lambda path: [*path, math.inf])
