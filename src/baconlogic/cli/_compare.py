@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from baconlogic.cli import _models, _options, _print, _tables
+from baconlogic.cli._evaluate import scores
 from baconlogic.cli._run import MisusedError
 
 
@@ -19,7 +20,6 @@ def compare(
 ) -> None:
     """Say where two models differ: in what they are made of and, given rows, in what they decide."""
     from baconlogic import explain
-    from baconlogic.cli import _score
 
     if target is not None and data is None:
         raise MisusedError("--target needs the table that it is a column of")
@@ -31,7 +31,7 @@ def compare(
     result = explain.compare(*both, frame, label=asked)
     said, text = result.to_dict(), str(result)
     if frame is not None and target is not None:
-        right = [_score.scores(each, *_models.labelled(each, frame, target, asked), asked).accuracy for each in both]
+        right = [scores(each, *_models.labelled(each, frame, target, asked), asked).accuracy for each in both]
         said["accuracy"] = [each.to_dict() for each in right]
         text += f"\nAccuracy of the first {right[0]}, of the second {right[1]}; in brackets 95% intervals."
     _print.give(said, text, as_json)

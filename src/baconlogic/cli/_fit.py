@@ -10,6 +10,7 @@ import typer
 from typer import Option
 
 from baconlogic.cli import _models, _options, _overwrite, _print, _tables
+from baconlogic.cli._evaluate import scores
 from baconlogic.cli._options import Texts
 from baconlogic.cli._run import INTERRUPTED, MisusedError, RefusedError, stoppable
 from baconlogic.core.files import write_whole
@@ -65,7 +66,6 @@ def fit(
 ) -> None:
     """Learn a model from a table and write it. Ctrl-C stops and writes the best tree found so far."""
     from baconlogic import BaconClassifier
-    from baconlogic.cli import _score
 
     if test is not None and (test_data is not None or not 0.0 < test < 1.0):
         raise MisusedError("--test is a share between 0 and 1 such as 0.25, and does not go with --test-data")
@@ -102,7 +102,7 @@ def fit(
         decision = learn(clf, X, y, positive)
     if output is not None:  # before anything else can go wrong
         decision.save(output)
-    score = None if held is None else _score.scores(decision, held[0], _models.labels(decision, held[1]))
+    score = None if held is None else scores(decision, held[0], _models.labels(decision, held[1]))
     tell(decision, clf, score, output, as_json)
     if len(decision.classes) == 1:
         _print.note(f"every row is {decision.classes[0]!r}, so there was nothing to learn; check --target")
@@ -124,7 +124,6 @@ def demo(
     import numpy as np
 
     from baconlogic import BaconClassifier, datasets
-    from baconlogic.cli import _score
 
     _overwrite.check_folder(output)
     pl = _tables.polars()
@@ -143,7 +142,7 @@ def demo(
         _print.note(f"learning when a tumour is malignant, from {len(known)} patients and {X.width} measurements")
     clf = BaconClassifier(simplicity="one-se", random_state=seed, verbose=_print.shows_progress())
     decision = learn(clf, seen, known, None)
-    score = _score.scores(decision, held[0], _models.labels(decision, held[1]))
+    score = scores(decision, held[0], _models.labels(decision, held[1]))
     if output is not None and model is not None:
         output.mkdir(parents=True, exist_ok=True)
         write_whole(rows, table)
