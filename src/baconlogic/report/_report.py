@@ -21,7 +21,6 @@ from baconlogic.report import _content as content
 from baconlogic.report import _live as live
 from baconlogic.report import _origin as origin
 from baconlogic.report._material import Material, materials
-from baconlogic.report._plain import fenced
 from baconlogic.report._svg import Svg
 
 if TYPE_CHECKING:
@@ -175,10 +174,15 @@ class _Markdown(str):
 
 
 def _markdown(value: Any) -> str:
-    """Write a value so that Markdown and HTML show it as it is."""
+    """Write what a template says: Markdown as it is, all else as text."""
     if isinstance(value, _Markdown):
         return value
-    text = one_line(str(value)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return in_markdown(str(value))
+
+
+def in_markdown(text: str) -> str:
+    """Write text so that Markdown and HTML show it as it is."""
+    text = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in text)
     return _STARTS.sub(_kept, text)
 
@@ -192,3 +196,9 @@ def _kept(start: re.Match[str]) -> str:
 def _fenced(text: Any) -> _Markdown:
     """Write lines of code."""
     return _Markdown(fenced("\n".join(one_line(line) for line in str(text).split("\n")), "text"))
+
+
+def fenced(text: str, kind: str) -> str:
+    """Put text between fences longer than any run of backticks in it."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence}{kind}\n{text}\n{fence}"
