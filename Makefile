@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BENCH_PIP := .venv-bench/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup demo test slow lint format page docs bench bench-smoke clean
+.PHONY: help setup demo reproduce test slow lint format page docs bench bench-smoke clean
 help:
 	@echo "make demo    learn when a tumour is malignant: section 4 of the paper, with a report in build/demo"
-	@echo "make test    run the tests"
-	@echo "make slow    run the few tests that take long"
-	@echo "make lint    ruff and mypy"
+	@echo "make reproduce   all experiments of the paper, with pictures in build/reproduce (some minutes)"
+	@echo "make test    run the tests (less than five minutes on two cores)"
+	@echo "make slow    run the tests that take long: whole experiments, every export model, scikit-learn's checks"
+	@echo "make lint    ruff, mypy, and which folder may import which"
 	@echo "make page    run the examples of the pages in docs and put in what they print (minutes)"
 	@echo "make docs    build the documentation site into build/docs"
 	@echo "make bench   measure speed, accuracy and exports against peers (installs them and torch into .venv-bench)"
@@ -43,24 +44,28 @@ setup: pyproject.toml | $(BIN)/python
 	$(PIP) --no-compile --editable '.[demo,cli,plot,report,test,lint,docs]'
 	@touch $(VENV)/.installed $(VENV)/.test $(VENV)/.lint $(VENV)/.docs
 
-# the kernel is compiled once and kept beside the code, so that the demo starts at once
-$(VENV)/.compiled: $(VENV)/.installed
-	$(BIN)/python -m experiments.warming
+# the kernel is compiled once and kept beside the code: the demo starts at once, and tests side by side do not each compile it
+$(VENV)/.compiled: | $(VENV)/.installed
+	$(BIN)/python -m experiments.compile_kernel
 	@touch $@
 
-demo: $(VENV)/.compiled
-	@$(BIN)/python -m baconlogic reproduce breast-cancer --output build/demo
+demo: $(VENV)/.installed $(VENV)/.compiled
+	@$(BIN)/python -m experiments breast-cancer -o build/demo
 
-test: $(VENV)/.test
+reproduce: $(VENV)/.installed $(VENV)/.compiled
+	@$(BIN)/python -m experiments all -o build/reproduce
+
+test: $(VENV)/.test $(VENV)/.compiled
 	$(BIN)/python -m pytest
 
-slow: $(VENV)/.test
+slow: $(VENV)/.test $(VENV)/.compiled
 	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 page: $(VENV)/.test
 	for page in docs/*.md; do $(BIN)/python docs/run.py $$page || exit 1; done

@@ -24,6 +24,7 @@ from goals import Goal
 from timing import best_seconds
 
 from baconlogic import Tree
+from baconlogic.core import gcd
 from baconlogic.kernel import loss as kernel
 
 Floats = np.ndarray
@@ -109,7 +110,7 @@ def torch_loss_gradient(
     return run
 
 
-def case(shape: kernel.Shape, rows: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+def case(shape: kernel.Topology, rows: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     rng = np.random.default_rng(0)
     m = len(shape.left) + 1
     X = rng.normal(size=(m, rows))
@@ -121,10 +122,18 @@ def case(shape: kernel.Shape, rows: int) -> tuple[Floats, Floats, Floats, Floats
     return parameters, shape.left, shape.right, X, y
 
 
-def compare(name: str, shape: kernel.Shape, rows: int, budget: float, wanted: dict[str, Goal]) -> dict[str, Any]:
+def compare(name: str, shape: kernel.Topology, rows: int, budget: float, wanted: dict[str, Goal]) -> dict[str, Any]:
     """Return the CPU seconds of one loss and gradient by each contender, after checking that they agree."""
     p, left, right, X, y = case(shape, rows)
-    objective = kernel.Objective(shape, np.arange(len(X)), X, y)
+    leaves, share = len(X), np.full(rows, 1.0 / rows)
+    batch = kernel.Batch(np.arange(leaves), np.ones(leaves, dtype=bool), X, y, share)
+    settings = kernel.Settings(calibrated=True, knee=gcd.gcd.knee, penalty=0.0, amplifier=1.0)
+    work = kernel.workspace(leaves, min(kernel.BLOCK, rows))
+
+    def objective(p: Floats) -> tuple[float, Floats]:
+        gradient = np.empty_like(p)
+        return kernel.loss_gradient(p, shape, batch, settings, work, gradient), gradient
+
     contenders: dict[str, Callable[[], tuple[float, Floats]]] = {
         "baconlogic": lambda: objective(p),
         "numpy by hand": lambda: numpy_loss_gradient(p, left, right, X, y),

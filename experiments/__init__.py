@@ -3,11 +3,13 @@
     boolean          Appendix B: an expression of and/or found again, and a sweep over length and operators
     iris             Appendix C: when an Iris is Setosa, Versicolor or Virginica
     houses           Appendix D: the hidden rule of a buyer, and its thresholds
-    breast_cancer    section 4: when a tumour is malignant
+    breast_cancer    section 4: when a tumour is malignant; breast_fits has its fits and what is found in them
     result           what they give: lines beside the paper's, and sections in words
     validation       rows held out
-    warming          the kernel, compiled ahead
     pictures         drawings that only experiments need
+    compile_kernel   the kernel, compiled ahead
+
+At a command line `python -m experiments iris -o pictures`, in Python
 
     from experiments import EXPERIMENTS
     print(EXPERIMENTS["iris"]())

@@ -21,7 +21,8 @@ TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "benchmarks" / "RE
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-SET_UP = ("pip install ", "make ", "cd ", "python -m venv ")  # lines for the reader, not run here
+# lines for the reader, not run here; experiments have tests of their own
+SET_UP = ("pip install ", "make ", "cd ", "python -m venv ", "python -m experiments ")
 
 
 def blocks(page, *kinds):
@@ -93,10 +94,9 @@ def agrees(said, printed):
 
 
 WITH_COMMANDS = names(page for page in [ROOT / "README.md", *PAGES] if list(commands(page)))
-LONG = {"reproduce.md"}  # all experiments, in full; test_cli_installed runs one in short
 
 
-@pytest.mark.parametrize("page", [pytest.param(p, marks=[pytest.mark.slow] * (p in LONG)) for p in WITH_COMMANDS])
+@pytest.mark.parametrize("page", WITH_COMMANDS)
 def test_the_commands_of_the_page_run(page, tmp_path):
     path = ROOT / page if page == "README.md" else DOCS / page
     if page == "README.md":

@@ -1,5 +1,6 @@
 """What the project promises about itself: its public names, who imports whom, its README and its demo."""
 
+import ast
 import os
 import re
 import shutil
@@ -21,6 +22,48 @@ def run_python(*arguments, cwd=None):
     command = [sys.executable, *arguments]
     done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", cwd=cwd, env=environment)
     return done.stdout
+
+
+def definitions(kind):
+    """Return (module, node) of every class or function of the package."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, kind):
+                yield path.relative_to(SOURCE).as_posix(), node
+
+
+def test_modules_are_named_by_nouns():
+    assert [path.name for path in SOURCE.rglob("*.py") if path.stem.endswith("ing")] == []
+
+
+def test_no_class_name_exists_twice():
+    homes = {}
+    for module, node in definitions(ast.ClassDef):
+        homes.setdefault(node.name.lstrip("_"), []).append(module)
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
+def test_no_function_takes_more_than_seven_positional_parameters():
+    many = []
+    for module, node in definitions(ast.FunctionDef):
+        named = [given.arg for given in node.args.posonlyargs + node.args.args]
+        if len(named) - (named[:1] in (["self"], ["cls"])) > 7:
+            many.append(f"{module}: {node.name}")
+    assert many == []
+
+
+def test_the_map_names_files_that_exist():
+    """CONTRIBUTING says for each ordinary change which one or two files to open."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| (.+?) \| (.+?) \|$", text.split("## To change X, open Y")[1].split("\n## ")[0], re.MULTILINE
+    )[2:]
+    assert len(rows) >= 15
+    for change, files in rows:
+        named = re.findall(r"`([^`]+)`", files)
+        assert 1 <= len(named) <= 2, change
+        for name in named:
+            assert (ROOT / name).is_file(), f"{change}: {name}"
 
 
 def test_public_names():

@@ -19,7 +19,6 @@ RUNS = {
         ("data.csv", *TARGET, "-n", 1, "--max-leaves", 1), "1 tree", ("a", "b", "c", *TARGET), 2, "3 files",
     ),
     "demo": (("-o", "trial"), "'malignant' when the truth is above", ("data.csv",), 2, "unexpected"),
-    "reproduce": (("houses", "--quick", "--jobs", 1), "beats the paper", ("gardens",), 2, "'gardens' is not one of"),
     "show": (("model.json",), "'M' when the truth is above", ("none.json",), 1, "no such file"),
     "describe": (("model.json",), "M when", ("data.csv",), 1, "the model comes first"),
     "explain": (("tree.json", "--set", "size=9"), "== unknown", ("tree.json",), 2, "--row 17"),

@@ -12,6 +12,7 @@ from baconlogic import Decision, Leaf, Tree, edit
 from baconlogic.core.criteria import Sigmoid
 from baconlogic.core.decision import Feature, Link
 from baconlogic.edit import EditLog
+from baconlogic.edit._log import OPERATIONS
 
 TREE = Tree.parse(
     "HC(size = HD(radius[0 at 10, 1 at 20]: 0.3, area[0 at 1, 1 at 9]: 0.7): 0.6, dents, lobes: 0.2)".replace(
@@ -66,7 +67,7 @@ def test_every_kind_of_edit_is_recorded_and_replayed():
         log = made([i])
         assert [entry.operation for entry in log.entries] == [name]
         assert log.replay() == log.tree
-    assert {name for name, *_ in EDITS} == set(edit.log.OPERATIONS)
+    assert {name for name, *_ in EDITS} == set(OPERATIONS)
 
 
 @settings(max_examples=20)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from baconlogic import datasets, edit, explain, load
-from experiments import breast_cancer, breast_findings, breast_fits, breast_steps, breast_words
+from experiments import breast_cancer, breast_fits
 from experiments.validation import frame, splits
 
 STRONG = ["radius3", "texture3", "concave_points3", "area2", "smoothness3", "concavity1", "texture1", "perimeter1"]
@@ -47,7 +47,7 @@ def accuracy(decision, tree, X, y):
 
 def test_a_layer_tells_the_accuracy_of_the_chain_above_it(chain, rows):
     tree = chain.decision.tree
-    layers = breast_steps.layers(tree, chain.curve)
+    layers = breast_fits.layers(tree, chain.curve)
     assert [layer.layer for layer in layers] == list(range(1, len(STRONG)))
     for layer in layers:
         pruned = edit.prune(tree, keep=len(STRONG) - layer.layer)
@@ -59,28 +59,28 @@ def test_a_layer_tells_the_accuracy_of_the_chain_above_it(chain, rows):
 
 def test_a_brief_chain_folds_only_the_layers_that_cost_little():
     layers = [
-        breast_steps.Layer(i, f"f{i}", 0.5, 1.0, right) for i, right in enumerate((0.98, 0.982, 0.976, 0.974, 0.981), 1)
+        breast_fits.Layer(i, f"f{i}", 0.5, 1.0, right) for i, right in enumerate((0.98, 0.982, 0.976, 0.974, 0.981), 1)
     ]
-    whole, brief = (breast_words.chain_table(layers, brief=brief).splitlines() for brief in (False, True))
+    whole, brief = (breast_cancer._chain_table(layers, brief=brief).splitlines() for brief in (False, True))
     assert len(whole) == 6
     assert [line.split()[0] for line in brief] == ["layer", "1-3", "4", "5"]
     assert "97.60% to 98.20%" in brief[1]
     layers = [replace(layer, accuracy=right) for layer, right in zip(layers, (1.0, 0.996, 0.9, 0.9, 0.9), strict=True)]
-    assert "99.60% to 100.00%" in breast_words.chain_table(layers, brief=True)
+    assert "99.60% to 100.00%" in breast_cancer._chain_table(layers, brief=True)
 
 
 def test_simplifying_keeps_every_truth_and_grouping_keeps_every_feature(chain, rows):
     X, y = rows
-    whole, pruned, simple, grouped, refitted = breast_steps.steps(chain.decision, X, y)
+    whole, pruned, simple, grouped, refitted = breast_fits.steps(chain.decision, X, y)
     assert pruned.in_sample >= whole.in_sample
     np.testing.assert_allclose(simple.tree.evaluate(X), pruned.tree.evaluate(X), atol=1e-12)
     assert set(grouped.tree.features) == set(refitted.tree.features) == set(pruned.tree.features)
     named = {node.name for _, node in refitted.tree.walk() if node.name}
-    assert named == set(breast_steps.groups_of(pruned.tree.features))
+    assert named == set(breast_fits.groups_of(pruned.tree.features))
 
 
 def test_every_measurement_has_one_meaning():
-    groups = breast_steps.groups_of(datasets.breast_cancer().feature_names)
+    groups = breast_fits.groups_of(datasets.breast_cancer().feature_names)
     assert sorted(name for names in groups.values() for name in names) == sorted(datasets.breast_cancer().feature_names)
 
 
@@ -107,7 +107,7 @@ def test_labels_held_out_have_no_say_in_the_default_tree_or_its_thresholds(resul
     assert lied.few_leaves <= breast_fits.FEW
     assert lied.few < 0.5 < lied.few_in_sample  # all is wrong where labels are turned
     assert [sum(counts) for counts in lied.scenarios] == [len(hidden)] * 3
-    assert lied.scenarios[0].misses <= lied.scenarios[2].misses  # screening says yes at least as often
+    assert lied.scenarios[0].false_negative <= lied.scenarios[2].false_negative  # screening says yes at least as often
     assert f"of {len(hidden)} others" in str(result)
 
 
@@ -125,7 +125,7 @@ def test_frequency_counts_runs_and_agreement_counts_rows():
         breast_fits.Run(None, right, top, said, 1.0)
         for right, top, said in zip((0.75, 1.0), (("a", "b"), ("b", "c")), decided, strict=True)
     ]
-    told = breast_findings.explanations(runs)
+    told = breast_fits.explanations(runs)
     assert told.frequency[0] == ("b", 2)
     assert (told.mean, told.best, told.least_alike) == (0.875, 1.0, 0.75)
     assert breast_cancer.best_run(runs) is runs[1]
@@ -138,7 +138,7 @@ def test_scenarios_in_sample_keep_what_they_are_for(result):
 
 
 def test_pairs_are_sorted_by_how_close_they_are(few):
-    pairs = breast_findings.correlated(few.X, few.feature_names)
+    pairs = breast_fits.correlated(few.X, few.feature_names)
     assert {pairs[0].first, pairs[0].second} == {"radius3", "perimeter1"}
     assert len(pairs) == 28
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 import signal
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -11,24 +12,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from cli_runs import answer, ask_json, refusal, run
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from baconlogic import BaconClassifier, Tree, datasets
-from baconlogic.cli import _reproduce as reproducing
-from experiments import (
-    EXPERIMENTS,
-    QUICK,
-    boolean,
-    boolean_sweep,
-    boolean_telling,
-    houses,
-    houses_telling,
-    iris,
-    iris_telling,
-    validation,
-)
+from experiments import EXPERIMENTS, QUICK, __main__, boolean, houses, iris, validation
 from experiments.result import Experiment, Interval, Line, Part, duration, share, table, tally
 
 REALTOR = Path(__file__).parents[3] / "shared" / "data" / "realtor-13k.csv"
@@ -112,17 +100,17 @@ def test_held_out_rows_are_not_seen_and_the_folds_are_the_same():
 def test_a_tree_is_read_as_and_or():
     expression = datasets.appendix_b()
     truth_table = datasets.boolean(expression)
-    text, truth = boolean_sweep.read(Tree.parse(expression.formula()), truth_table)
+    text, truth = boolean.read(Tree.parse(expression.formula()), truth_table)
     assert text == "((A or B or C) and D and E and F) or G or H"
     assert (truth == truth_table.y).all()
-    text, truth = boolean_sweep.read(Tree.parse("HC(not HD(A, B), C)"), datasets.boolean(datasets.chain(["or", "and"])))
+    text, truth = boolean.read(Tree.parse("HC(not HD(A, B), C)"), datasets.boolean(datasets.chain(["or", "and"])))
     assert text == "not (A or B) and C"
     assert truth.tolist() == [False, True] + [False] * 6
 
 
 def test_operators_of_a_task_are_of_its_kind():
-    for kind, ands in zip(boolean_sweep.KINDS, (7, 5, None, 2, 0), strict=True):
-        found = boolean_sweep.expression(boolean_sweep.Task(8, boolean_sweep.EXACT, 3, kind))
+    for kind, ands in zip(boolean.KINDS, (7, 5, None, 2, 0), strict=True):
+        found = boolean.expression(boolean.Task(8, boolean.EXACT, 3, kind))
         assert ands is None or found.operators.count("and") == ands
         assert len(found.names) == 8
 
@@ -133,7 +121,7 @@ def test_the_expression_of_appendix_b_is_found_by_both_searches(monkeypatch):
     assert [each.right for each in found.recoveries] == [1.0, 1.0]
     assert found.recoveries[0].equivalent
     assert [line.verdict for line in found.lines[:2]] == ["meets the paper"] * 2
-    assert {cell.variables for cell in found.cells if cell.search == boolean_sweep.EXACT} == {3, 4, 8, 12}
+    assert {cell.variables for cell in found.cells if cell.search == boolean.EXACT} == {3, 4, 8, 12}
     assert all(cell.recovered == cell.tried == 1 for cell in found.cells)
     assert found.long.accuracy > 0.99
     said = str(found)
@@ -143,26 +131,26 @@ def test_the_expression_of_appendix_b_is_found_by_both_searches(monkeypatch):
 
 
 def test_a_part_of_the_truth_table_is_judged_on_the_clean_rest(monkeypatch):
-    monkeypatch.setattr(boolean_sweep, "classifier", lambda *_: BaconClassifier("peel", random_state=0))  # a quick one
+    monkeypatch.setattr(boolean, "classifier", lambda *_: BaconClassifier("peel", random_state=0))  # a quick one
     expression = datasets.chain(["or", "and", "or", "and"])
-    clean, noisy = (boolean_sweep.judged(boolean_sweep.EXACT, expression, noise, 2, 1.0, 1) for noise in (0.0, 1.0))
+    clean, noisy = (boolean.judged(boolean.EXACT, expression, noise, 2, 1.0, 1) for noise in (0.0, 1.0))
     assert clean.min() > 0.5 > noisy.max()  # with every label flipped it learns the opposite
 
 
 def test_the_sizes_that_were_tried_are_the_sizes_said():
     def said(*sizes):
-        cells = [boolean_sweep.Cell(n, boolean_sweep.EXACT, boolean_sweep.MIXED, 1, 1, 1.0, 1.0, ()) for n in sizes]
-        return boolean_telling.sizes(cells)
+        cells = [boolean.Cell(n, boolean.EXACT, boolean.MIXED, 1, 1, 1.0, 1.0, ()) for n in sizes]
+        return boolean.sizes(cells)
 
     assert [said(3, 4, 5), said(9, 10, 12), said(9, 10), said(12)] == ["3 to 5", "9, 10 and 12", "9 and 10", "12"]
-    twelve = [task for task in boolean_sweep.tasks(12, 2, 1.0) if task.variables == 12]
+    twelve = [task for task in boolean.tasks(12, 2, 1.0) if task.variables == 12]
     assert len(twelve) == len(set(twelve))
 
 
 def test_fewer_attempts_by_rank_are_easier_though_one_took_long():
-    attempts = {boolean_sweep.MOSTLY_AND: (1, 1, 1, 2, 2, 2, 2, 500), boolean_sweep.MOSTLY_OR: (9,) * 8}
-    cells = [boolean_sweep.Cell(8, boolean_sweep.CHAIN, k, 8, 8, 1.0, 1.0, each) for k, each in attempts.items()]
-    assert "So mostly and is easier" in boolean_telling._verdict(cells)
+    attempts = {boolean.MOSTLY_AND: (1, 1, 1, 2, 2, 2, 2, 500), boolean.MOSTLY_OR: (9,) * 8}
+    cells = [boolean.Cell(8, boolean.CHAIN, k, 8, 8, 1.0, 1.0, each) for k, each in attempts.items()]
+    assert "So mostly and is easier" in boolean._verdict(cells)
 
 
 @pytest.mark.slow
@@ -212,7 +200,7 @@ def test_only_where_the_size_is_chosen_a_line_says_so(flowers):
 def test_a_chain_that_is_accepted_is_not_said_to_be_no_logic(flowers):
     found = [each for each in flowers.found if each.species == "versicolor"]
     for reached, said in ((0.94, "no apparent logic"), (0.95, "Here it accepts one")):
-        told = iris_telling._versicolor(found, {iris.CHAIN: reached}, 10)
+        told = iris._versicolor(found, {iris.CHAIN: reached}, 10)
         assert said in " ".join(told.split())
 
 
@@ -265,7 +253,7 @@ def test_a_part_of_the_rule_that_the_tree_misses_is_said(monkeypatch):
     found = houses._solve("A", "made-up", data, 0, 1, 1)
     assert set(found.missed) | set(found.tree.features) >= set(dict(datasets.house_rule("A").thresholds))
     assert len(found.missed) >= 2
-    assert f"Of the rule the tree misses {found.missed[0]}" in houses_telling._noise(found)
+    assert f"Of the rule the tree misses {found.missed[0]}" in houses._noise(found)
 
 
 def test_a_threshold_that_is_off_is_said_to_be():
@@ -314,17 +302,40 @@ def done(name, ours):
 @pytest.fixture
 def stubs(monkeypatch):
     made = {name: done(name, 0.89 + 0.01 * i) for i, name in enumerate(EXPERIMENTS)}
-    monkeypatch.setattr(reproducing, "EXPERIMENTS", {name: each[0] for name, each in made.items()})
+    monkeypatch.setattr(__main__, "EXPERIMENTS", {name: each[0] for name, each in made.items()})
     return {name: each[1] for name, each in made.items()}
 
 
-def test_choices_are_the_experiments():
-    assert list(reproducing.Which) == [*EXPERIMENTS, "all"]
-    assert set(QUICK) <= set(EXPERIMENTS)
+@pytest.fixture
+def run(monkeypatch, tmp_path, capsys):
+    """Run a command line in a folder of its own; return its exit code, its answer, and what it says beside."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_it(*arguments):
+        try:
+            code = __main__.main([*map(str, arguments)])
+        except SystemExit as end:  # of the parser
+            code = end.code
+        return code, *capsys.readouterr()
+
+    return run_it
 
 
-def test_all_experiments_end_with_one_table_and_a_count(tmp_path, stubs):
-    code, said, beside = run("reproduce", "all", "--seed", 7, "--jobs", 1, "--quick", folder=tmp_path)
+@pytest.fixture
+def refusal(run):
+    """Return the one line that a command line says which goes wrong."""
+
+    def refuse(*arguments, code=1):
+        found, out, err = run(*arguments)
+        assert (found, out, err.count("\n")) == (code, "", 1)
+        assert err.startswith("experiments: ")
+        return err
+
+    return refuse
+
+
+def test_all_experiments_end_with_one_table_and_a_count(run, stubs):
+    code, said, beside = run("all", "--seed", 7, "--jobs", 1, "--quick")
     assert code == 0
     assert said.index("Boolean\n=") < said.index("Iris\n=") < said.index("== All experiments ==")
     assert said.count("iris line") == 2
@@ -332,39 +343,41 @@ def test_all_experiments_end_with_one_table_and_a_count(tmp_path, stubs):
     assert beside.count("working") == 4
     assert stubs["iris"] == {"seed": 7, "n_jobs": 1, "folder": None, **QUICK["iris"]}
     assert stubs["houses"]["path"] is None
+    assert set(QUICK) <= set(EXPERIMENTS)
 
 
-def test_experiments_as_json(tmp_path, stubs):
-    assert ask_json("reproduce", "iris", folder=tmp_path)["lines"][0]["verdict"] == "meets the paper"
-    both = ask_json("reproduce", "all", folder=tmp_path)
+def test_experiments_as_json(run, stubs):
+    assert json.loads(run("iris", "--json")[1])["lines"][0]["verdict"] == "meets the paper"
+    both = json.loads(run("all", "--json")[1])
     assert [each["name"] for each in both["experiments"]] == list(EXPERIMENTS)
     assert both["tally"].startswith("4 lines")
-    assert json.dumps(both)
 
 
-def test_what_cannot_work_is_refused_before_the_work(tmp_path, stubs):
+def test_what_cannot_work_is_refused_before_the_work(tmp_path, refusal, stubs):
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    refused = partial(refusal, "reproduce", folder=tmp_path)
-    assert "goes with the experiments houses and all" in refused("iris", "--houses", "file", code=2)
-    assert "no such file" in refused("all", "--houses", "none.csv")
-    assert "this is a file" in refused("iris", "-o", "file")
-    assert "a part of this path is a file" in refused("iris", "-o", "file/below")
-    assert "must not be 0" in refused("iris", "--jobs", 0, code=2)
-    assert "lacks the column" in refused("all", "--houses", "file")
+    assert "'gardens'" in refusal("gardens", code=2)
+    assert "which" in refusal(code=2)
+    assert "goes with the experiments houses and all" in refusal("iris", "--houses", "file", code=2)
+    assert "none.csv: No such file" in refusal("all", "--houses", "none.csv")
+    assert "file: File exists" in refusal("iris", "-o", "file")
+    assert "file/below: Not a directory" in refusal("iris", "-o", "file/below")
+    assert "must not be 0" in refusal("iris", "--jobs", 0, code=2)
+    assert "must be from 0" in refusal("iris", "--seed", -1, code=2)
+    assert "lacks the column" in refusal("all", "--houses", "file")
     (tmp_path / "empty.csv").write_text(f"{','.join(datasets.HOUSE_FEATURES)}\n,,,,,\n", encoding="utf-8")
-    assert "no row knows" in refused("houses", "--houses", "empty.csv")
+    assert "no row knows" in refusal("houses", "--houses", "empty.csv")
     assert not any(stubs.values())
 
 
 @pytest.mark.parametrize(("package", "extra"), [("matplotlib", "plot"), ("jinja2", "report")])
-def test_a_package_that_the_end_needs_is_missed_at_the_start(tmp_path, stubs, monkeypatch, package, extra):
+def test_a_package_that_the_end_needs_is_missed_at_the_start(tmp_path, refusal, stubs, monkeypatch, package, extra):
     monkeypatch.setitem(sys.modules, package, None)
-    assert f"baconlogic[{extra}]" in refusal("reproduce", "breast-cancer", "-o", "new", folder=tmp_path)
+    assert f"baconlogic[{extra}]" in refusal("breast-cancer", "-o", "new")
     assert not any(stubs.values())
     assert not (tmp_path / "new").exists()
 
 
-def test_ctrl_c_ends_an_experiment_whose_fits_would_go_on(tmp_path, stubs, monkeypatch):
+def test_ctrl_c_ends_an_experiment_whose_fits_would_go_on(run, stubs, monkeypatch):
     went_on = []
 
     def run_it(**_):
@@ -372,16 +385,23 @@ def test_ctrl_c_ends_an_experiment_whose_fits_would_go_on(tmp_path, stubs, monke
             signal.raise_signal(signal.SIGINT)
         went_on.append(True)
 
-    monkeypatch.setitem(reproducing.EXPERIMENTS, "iris", run_it)
+    monkeypatch.setitem(__main__.EXPERIMENTS, "iris", run_it)
     before = signal.getsignal(signal.SIGINT)
-    code, said, beside = run("reproduce", "iris", folder=tmp_path)
-    assert (code, said, beside) == (130, "", "baconlogic: interrupted\n")
+    assert run("iris") == (130, "", "experiments: interrupted\n")
     assert not went_on
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_the_houses_file_reaches_the_experiment(tmp_path, stubs):
+def test_the_houses_file_reaches_the_experiment(tmp_path, run, stubs):
     known = ",".join(datasets.HOUSE_FEATURES)
     (tmp_path / "real.csv").write_text(f"{known}\n1,2,3,4,5,6\n", encoding="utf-8")
-    assert "houses line" in answer("reproduce", "houses", "--houses", "real.csv", folder=tmp_path)
+    assert "houses line" in run("houses", "--houses", "real.csv")[1]
     assert stubs["houses"]["path"] == Path("real.csv")
+
+
+@pytest.mark.slow
+def test_the_command_runs_an_experiment_from_the_root_of_the_repository(tmp_path):
+    command = [sys.executable, "-m", "experiments", "houses", "--quick", "--jobs", "1", "-o", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, cwd=Path(__file__).parents[2])
+    assert "beats the paper" in done.stdout
+    assert len(list(tmp_path.glob("*.png"))) == 4

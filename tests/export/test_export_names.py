@@ -10,19 +10,17 @@ import sqlite3
 import subprocess
 import sys
 import tokenize
-from importlib import import_module
 
 import numpy as np
 import pytest
 from hostile_names import NAMES, PLACES, payload, placed
 
-from baconlogic import Decision, Gate, Leaf, Not, Tree
+from baconlogic import Decision, Gate, Leaf, Not, Tree, export
 from baconlogic.core.criteria import Ramp, Table
 from baconlogic.core.decision import Feature, Link
+from baconlogic.export import to_javascript, to_python
 from baconlogic.export._about import about, commented
 from baconlogic.export._compile import program
-from baconlogic.export._javascript import to_javascript
-from baconlogic.export._python import to_python
 
 ELSEWHERE = {"latex", "excel"}  # whose own tests do what is done here
 
@@ -143,7 +141,7 @@ def tool(name):
 
 
 def function(target):
-    return getattr(import_module(f"baconlogic.export.{target}"), f"to_{target}")
+    return getattr(export, f"to_{target}")
 
 
 @pytest.mark.parametrize("target", EXPORTS)
@@ -166,7 +164,7 @@ def test_names_stay_names(target, tmp_path):
 
 
 def test_no_export_is_forgotten():
-    public = {name.removeprefix("to_") for name in vars(import_module("baconlogic.export")) if name.startswith("to_")}
+    public = {name.removeprefix("to_") for name in export.__all__ if name.startswith("to_")}
     assert public <= EXPORTS.keys() | ELSEWHERE
 
 

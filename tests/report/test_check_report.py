@@ -16,7 +16,7 @@ from strategies import trees
 from baconlogic import Gate, Leaf, Not, Tree
 from baconlogic.core.criteria import Given, Sigmoid, Table
 from baconlogic.core.decision import Decision, Feature, Link
-from baconlogic.core.gcd import LEVELS, nearest_level
+from baconlogic.core.levels import LEVELS, nearest_level
 from baconlogic.report import check_report, report_schema
 
 SCHEMA = jsonschema.Draft202012Validator(report_schema())

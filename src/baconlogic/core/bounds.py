@@ -11,18 +11,20 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from baconlogic.core import gcd
-from baconlogic.core.criteria import Criterion, Numeric, Table, unlisted
+from baconlogic.core.checks import ParameterError, parts_of
+from baconlogic.core.criteria import Criterion, unlisted
 from baconlogic.core.evaluate import raw_columns
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -61,7 +63,7 @@ def bounds(root: Node, lower: Columns, upper: Columns | None = None) -> Bounds:
     criteria: Criteria = {}
     for node in nodes:
         if isinstance(node, Leaf):
-            criteria.setdefault((node.feature, node.criterion.categorical), []).append(node.criterion)
+            criteria.setdefault(_key(node), []).append(node.criterion)
     for feature, uses in Counter(feature for feature, _ in criteria).items():
         if uses > 1:
             log.warning("%r is read as a number and as a category; where it is unknown the bounds may be wide", feature)
@@ -76,39 +78,48 @@ def bounds(root: Node, lower: Columns, upper: Columns | None = None) -> Bounds:
 def _settled(order: Order, span: range, criteria: Criteria, intervals: Intervals, known: Known) -> Ends:
     """Return the bounds of a subtree in which columns pull both ways."""
     low, high = _through(order, span, known)
-    two_way: dict[int, Node] = {}
-    for i in span:
-        leaf = order[i][0]
-        if isinstance(leaf, Leaf) and (leaf.feature, leaf.criterion.categorical) in criteria:
-            two_way[i] = leaf
+    leaves = {i: leaf for i in span if isinstance(leaf := order[i][0], Leaf) and _key(leaf) in criteria}
     seen: dict[Any, tuple[float, float]] = {}  # rows that know the same have the same bounds
     for row in np.flatnonzero(high[0] - low[0] > TOLERANCE):
         here = slice(row, row + 1)
         ends = {key: (intervals[key][0][here], intervals[key][1][here]) for key in criteria}
-        unknown = [key for key in criteria if _is_open(ends[key])]
-        pieces = {key: _pieces(criteria[key], key, ends[key]) for key in unknown}
-        if math.prod(len(piece) for piece in pieces.values()) > MOST_PARTS // 4:
-            pieces = {key: _pieces(criteria[key], key, ends[key], coarse=True) for key in unknown}
+        pieces = _all_pieces(criteria, ends)
         if not pieces:
             continue
-        if math.prod(len(piece) for piece in pieces.values()) > MOST_PARTS // 4:
+        if _combinations(pieces) > MOST_PARTS // 4:
             log.warning("row %d: too many categories pull both ways; its bounds hold but are not exact", row)
             continue
         rest = {i: (a[:, here], b[:, here]) for i, (a, b) in known.items() if i in span}
         same = (*((a[0], b[0]) for a, b in ends.values()), *((a[0, 0], b[0, 0]) for a, b in rest.values()))
         if same not in seen:
-
-            def outer(parts: Intervals, ends: Intervals = ends, rest: Known = rest) -> Ends:
-                return _through(order, span, {**rest, **_leaf_intervals(two_way, {**ends, **parts})})
-
-            seen[same] = _extremes(outer, _start(pieces))
+            seen[same] = _extremes(partial(_through_parts, order, span, leaves, ends, rest), _start(pieces))
         low[:, row], high[:, row] = ((truth, 1.0 - truth) for truth in seen[same])
     return low, high
+
+
+def _through_parts(
+    order: Order, span: range, leaves: dict[int, Leaf], ends: Intervals, rest: Known, parts: Intervals
+) -> Ends:
+    """Return the bounds of a subtree for each part: intervals of some columns; `ends` are those of the others."""
+    return _through(order, span, {**rest, **_leaf_intervals(leaves, {**ends, **parts})})
 
 
 def _extremes(outer: Callable[[Intervals], Ends], start: Intervals) -> tuple[float, float]:
     lowest = 1.0 - _highest(lambda parts: 1.0 - outer(parts)[0][0], start)
     return lowest, _highest(lambda parts: outer(parts)[1][0], start)
+
+
+def _all_pieces(criteria: Criteria, ends: Intervals) -> dict[Key, list[tuple[Any, Any]]]:
+    """Return the pieces of each column that is not known; coarse ones where their combinations would be too many."""
+    unknown = [key for key in criteria if _is_open(ends[key])]
+    pieces = {key: _pieces(criteria[key], key, ends[key]) for key in unknown}
+    if _combinations(pieces) > MOST_PARTS // 4:
+        return {key: _pieces(criteria[key], key, ends[key], coarse=True) for key in unknown}
+    return pieces
+
+
+def _combinations(pieces: dict[Key, list[tuple[Any, Any]]]) -> int:
+    return math.prod(len(piece) for piece in pieces.values())
 
 
 def _knots(order: Order) -> list[tuple[range, list[Key]]]:
@@ -143,6 +154,10 @@ def _cross(span: range, spots: list[int], knot: tuple[range, list[Key], list[int
     return any(spot in inner for spot in outer_spots)
 
 
+def _key(leaf: Leaf) -> Key:
+    return leaf.feature, leaf.criterion.categorical
+
+
 def _intervals(criteria: Criteria, first: Raw, second: Raw | None) -> Intervals:
     """Return each column's interval ends: numbers with infinities for unknown, categories with None."""
     found: Intervals = {}
@@ -151,7 +166,7 @@ def _intervals(criteria: Criteria, first: Raw, second: Raw | None) -> Intervals:
         if key[1]:
             found[key] = low, np.array([a if a == b else None for a, b in zip(low, high, strict=True)], dtype=object)
             continue
-        domains = [c.domain for c in criteria[key] if isinstance(c, Numeric)]
+        domains = [c.domain for c in criteria[key]]
         low = np.where(np.isnan(low), max(domain[0] for domain in domains), low)
         high = np.where(np.isnan(high), min(domain[1] for domain in domains), high)
         if (low > high).any():
@@ -161,34 +176,18 @@ def _intervals(criteria: Criteria, first: Raw, second: Raw | None) -> Intervals:
     return found
 
 
-def _leaf_intervals(nodes: dict[int, Node], intervals: Intervals) -> Known:
+def _leaf_intervals(nodes: Mapping[int, Node], intervals: Intervals) -> Known:
     """Return the truth interval of each leaf, by position."""
     found: Known = {}
     for position, node in nodes.items():
         if not isinstance(node, Leaf):
             continue
-        a, b = intervals[node.feature, node.criterion.categorical]
+        a, b = intervals[_key(node)]
         try:
-            found[position] = (
-                _numbers(node.criterion, a, b) if isinstance(node.criterion, Numeric) else _categories(node, b)
-            )
+            found[position] = node.criterion.ends(a, b)
         except ValueError as problem:
-            raise ValueError(f"column {node.feature!r}: {problem}") from None
+            raise ParameterError(f"column {node.feature!r}: ", *parts_of(problem)) from None
     return found
-
-
-def _numbers(criterion: Numeric, low: Floats, high: Floats) -> Ends:
-    (least, most), (least_false, most_false) = criterion.image(low, high), criterion.image_of_falsity(low, high)
-    return np.stack([least, most_false]), np.stack([most, least_false])
-
-
-def _categories(leaf: Leaf, values: NDArray[Any]) -> Ends:
-    unknown = np.array([value is None for value in values], dtype=bool)
-    truth = np.full(len(values), np.nan)
-    truth[~unknown] = leaf.criterion.truth(values[~unknown])
-    least, most = leaf.criterion.range
-    low, high = np.where(unknown, least, truth), np.where(unknown, most, truth)
-    return np.stack([low, 1.0 - low]), np.stack([high, 1.0 - high])
 
 
 def _through(order: Order, span: range, known: Known) -> Ends:
@@ -220,7 +219,7 @@ def _two_way(order: Order) -> dict[Key, list[int]]:
         if isinstance(node, Leaf):
             rising = node.criterion.rising
             pull = 0 if rising is None else sign[position] * (1 if rising else -1)
-            pulls.setdefault((node.feature, node.criterion.categorical), {})[position] = pull
+            pulls.setdefault(_key(node), {})[position] = pull
     return {key: list(p) for key, p in pulls.items() if len(p) > 1 and (0 in p.values() or len(set(p.values())) > 1)}
 
 
@@ -298,15 +297,12 @@ def _start(pieces: dict[Key, list[tuple[Any, Any]]]) -> Intervals:
 def _pieces(criteria: list[Criterion], key: Key, interval: RawEnds, *, coarse: bool = False) -> list[tuple[Any, Any]]:
     """Return each category, or the finite ranges between the points where a leaf bends; outside, all are constant."""
     if key[1]:
-        tables = [c for c in criteria if isinstance(c, Table)]
-        listed: dict[Any, None] = dict.fromkeys(category for c in tables for category, _ in c.truths)
-        allowed = [
-            v for v in (*listed, unlisted(listed)) if all(c.other is not None or v in dict(c.truths) for c in tables)
-        ]
+        listed: dict[Any, None] = dict.fromkeys(category for c in criteria for category, _ in c.truths)
+        allowed = [v for v in (*listed, unlisted(listed)) if all(c.accepts(v) for c in criteria)]
         if not allowed:
             raise ValueError(f"column {key[0]!r} is unknown, but no category is in all the tables that read it")
         return [(category, category) for category in allowed]
-    bends = {x for c in criteria if isinstance(c, Numeric) for x in c.bends}
+    bends = {x for c in criteria for x in c.bends}
     low, high = (float(side[0]) for side in interval)
     start, end = (float(np.clip(side, min(bends), max(bends))) for side in (low, high))
     if coarse:

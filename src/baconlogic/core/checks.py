@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,62 @@ import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter in the text of an error: `max_leaves`, `label=`, `search='refine'`; an option has another name."""
+
+    name: str
+    given: str | None = None  # what stands behind =; nothing where this is empty
+
+    def __str__(self) -> str:
+        return self.name if self.given is None else f"{self.name}={repr(self.given) if self.given else ''}"
+
+
+@dataclass(frozen=True)
+class Hint:
+    """Words in the text of an error that only help who writes Python; `about` says what to put in their place."""
+
+    about: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Place:
+    """A part of a tree in the text of an error: by path, name or feature, or as a node."""
+
+    what: Any
+
+    def __str__(self) -> str:
+        return repr(self.what)
+
+
+LABEL = Parameter("label", "")
+
+
+class SpokenError(Exception):
+    """An error in whose text some parts are fields, for who calls these things otherwise than Python does."""
+
+    def __init__(self, *parts: str | Parameter | Hint | Place) -> None:
+        super().__init__("".join(map(str, parts)))
+        self.parts = parts
+
+
+class ParameterError(SpokenError, ValueError):
+    """A value that a parameter cannot have, or a case that cannot be answered."""
+
+
+class ParameterTypeError(SpokenError, TypeError):
+    """A parameter of the wrong kind."""
+
+
+def parts_of(error: Exception) -> tuple[str | Parameter | Hint | Place, ...]:
+    """Return the text of an error in its parts, to say more around it."""
+    return error.parts if isinstance(error, SpokenError) else (str(error),)
 
 
 def pairs_of(given: Any, what: str, form: str) -> list[tuple[Any, Any]]:

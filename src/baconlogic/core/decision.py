@@ -18,7 +18,7 @@ from baconlogic.core import answers as answering
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core import files
 from baconlogic.core.answers import Feature, Label, Link
-from baconlogic.core.checks import check_finite
+from baconlogic.core.checks import LABEL, ParameterError, check_finite
 from baconlogic.core.columns import Columns
 from baconlogic.core.nodes import Leaf, flatten
 from baconlogic.core.tree import Tree
@@ -114,9 +114,8 @@ class Decision:
         """
         place = 0 if len(self.trees) == 1 else self.classes.index(label) if label in self.classes else -1
         if place < 0 or (len(self.trees) == 1 and label not in (None, self.classes[1])):
-            raise ValueError(
-                f"there is no tree for {label!r}; give label=, one of {_some(self.classes[-len(self.trees) :])}"
-            )
+            known = _some(self.classes[-len(self.trees) :])
+            raise ParameterError(f"there is no tree for {label!r}; give ", LABEL, f", one of {known}")
         trees = (*self.trees[:place], tree, *self.trees[place + 1 :])
         told = self.provenance.get("trees")
         said = list(told) if isinstance(told, list) and len(told) == len(trees) else [{} for _ in trees]

@@ -2,26 +2,32 @@
 
 A block of rows stays in the cache while it passes through the whole tree. From COMPILED_ROWS on, and where numba is
 installed, gates, sigmoids and ramps run compiled; the results agree to about 1e-15. Beside truths, falsities are
-carried where they are needed for that (see `sides`).
+carried where they are needed.
+
+A truth near 1 has lost the digits in which its falsity, 1 - truth, differs from 0, and a disjunction works on those:
+"almost surely not, but for one chance in 10**20" is a difference to the gates above. So where it matters the falsity
+is worked out beside the truth, both to full precision, and never taken as 1 - truth.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from baconlogic.core import gcd
-from baconlogic.core.criteria import Criterion, Ramp, Sigmoid
-from baconlogic.core.nodes import Gate, Leaf, Node, flatten
-from baconlogic.core.sides import Sides, below, needed
+from baconlogic.core.checks import ParameterError, parts_of
+from baconlogic.core.criteria import Criterion
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,7 +42,49 @@ NUMPY_BLOCK = 8192
 COMPILED_BLOCK = 65536  # long, so that threads do not wait for each other between steps; shorter for a large tree
 
 
-class _Gate(NamedTuple):
+class Sides(NamedTuple):
+    """Whether a node's truth and its falsity are needed."""
+
+    truth: bool
+    falsity: bool
+
+    def turned(self) -> Sides:
+        """Swap the two, as a negation does."""
+        return Sides(self.falsity, self.truth)
+
+    def __or__(self, other: object) -> Sides:
+        return Sides(self.truth or other.truth, self.falsity or other.falsity) if isinstance(other, Sides) else self
+
+
+def needed(order: Sequence[tuple[Node, tuple[int, ...]]], *, every_truth: bool = False) -> list[Sides]:
+    """Return what is needed of each node of `flatten` to know the truth of the root, or of every node."""
+    found = [Sides(every_truth, falsity=False)] * len(order)
+    found[-1] = Sides(truth=True, falsity=False)
+    for position in range(len(order) - 1, -1, -1):
+        node, children = order[position]
+        for child in children:
+            found[child] |= below(node, found[position])
+    return found
+
+
+def below(node: Node, own: Sides) -> Sides:
+    """Return what a node needs of each input to know its own sides."""
+    if isinstance(node, Not):
+        return own.turned()
+    if not isinstance(node, Gate):
+        return own
+    dual, _, product, power = node.coefficients
+    combined, rest = own.turned() if dual else own  # a disjunction combines falsities
+    if math.isinf(power):
+        found = Sides(truth=False, falsity=True)  # only what is fully true counts: where falsity is 0
+    elif product > 0.0 and rest:
+        found = Sides(truth=True, falsity=True)
+    else:
+        found = Sides(combined, rest)
+    return found.turned() if dual else found
+
+
+class _GateStep(NamedTuple):
     """A gate as it is worked out for a block of rows."""
 
     node: Gate
@@ -49,54 +97,73 @@ class _Gate(NamedTuple):
 def truths(root: Node, table: Columns, n_jobs: int = 1, *, every_node: bool = False) -> Floats:
     """Return the root's truth of each row, (rows,), or that of every node in the order of `flatten`, (nodes, rows)."""
     order = flatten(root)
-    raw = raw_columns((node for node, _ in order), table)
     sides = needed(order, every_truth=every_node)
-    operations = _Compiled() if table.rows >= COMPILED_ROWS and find_spec("numba") else _Plain()
-    falsities = len(order) if any(side.falsity for side in sides) else 0
-    block = min(operations.block, max(4096, 4_000_000 // (len(order) + falsities)))
-    steps = [_prepared(node, children, side) for (node, children), side in zip(order, sides, strict=True)]
+    steps = tuple(_prepared(node, children, side) for (node, children), side in zip(order, sides, strict=True))
+    operations = _CompiledSteps() if table.rows >= COMPILED_ROWS and find_spec("numba") else _NumpySteps()
+    run = _Evaluation(steps, tuple(sides), raw_columns((node for node, _ in order), table), table.rows, operations)
     out = np.empty((len(order) if every_node else 1, table.rows))
-
-    def run(starts: range) -> None:
-        room = np.empty((len(order) + falsities + 1, min(block, table.rows)))
-        for start in starts:
-            size = min(block, table.rows - start)
-            found, scratch = (room[: len(order), :size], room[len(order) : -1, :size]), room[-1, :size]
-            for position, (step, side) in enumerate(zip(steps, sides, strict=True)):
-                if isinstance(step, Leaf):
-                    column = raw[step.feature, step.criterion.categorical][start : start + size]
-                    with _naming(step, column, start):
-                        for into, wanted, turned in zip(found, side, (False, True), strict=True):
-                            if wanted:
-                                operations.leaf(step.criterion, column, into[position], turned=turned)
-                elif isinstance(step, _Gate):
-                    operations.combine(step, found, position, scratch)
-                else:
-                    _turn(found, position, step, side)
-            out[:, start : start + size] = found[0] if every_node else found[0][-1]
-
     workers = (os.cpu_count() or 1) if n_jobs < 0 else max(n_jobs, 1)
-    shares = [range(k * block, table.rows, workers * block) for k in range(workers)]
+    shares = [range(k * run.block, table.rows, workers * run.block) for k in range(workers)]
     if workers == 1 or len(shares[1]) == 0:
-        run(range(0, table.rows, block))
+        run.fill(range(0, table.rows, run.block), out)
     else:
         with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(run, shares))
+            list(pool.map(lambda starts: run.fill(starts, out), shares))
     return out if every_node else out[0]
 
 
-def _prepared(node: Node, children: tuple[int, ...], side: Sides) -> Leaf | _Gate | int:
+@dataclass(frozen=True)
+class _Evaluation:
+    """One evaluation: the steps of a tree, children first, over the columns of one table."""
+
+    steps: tuple[Leaf | _GateStep | int, ...]  # see `_prepared`
+    sides: tuple[Sides, ...]  # what is wanted of each step
+    raw: dict[tuple[str, bool], NDArray[Any]]
+    rows: int
+    operations: _NumpySteps
+
+    @property
+    def falsities(self) -> int:
+        """How many rows of workspace falsities take: none where no step needs one."""
+        return len(self.steps) if any(side.falsity for side in self.sides) else 0
+
+    @property
+    def block(self) -> int:
+        """Rows that pass through the tree together."""
+        return min(self.operations.block, max(4096, 4_000_000 // (len(self.steps) + self.falsities)))
+
+    def fill(self, starts: range, out: Floats) -> None:
+        """Put the truths of the blocks that begin at `starts` into `out`: of every node, or of the root alone."""
+        nodes = len(self.steps)
+        workspace = np.empty((nodes + self.falsities + 1, min(self.block, self.rows)))
+        for start in starts:
+            size = min(self.block, self.rows - start)
+            found, scratch = (workspace[:nodes, :size], workspace[nodes:-1, :size]), workspace[-1, :size]
+            for position in range(nodes):
+                self._step(position, found, start, scratch)
+            out[:, start : start + size] = found[0] if len(out) == nodes else found[0][-1]
+
+    def _step(self, position: int, found: Pair, start: int, scratch: Floats) -> None:
+        step, side = self.steps[position], self.sides[position]
+        if isinstance(step, _GateStep):
+            self.operations.combine(step, found, position, scratch)
+        elif isinstance(step, Leaf):
+            column = self.raw[step.feature, step.criterion.categorical][start : start + len(scratch)]
+            with _naming(step, column, start):
+                for into, wanted, turned in zip(found, side, (False, True), strict=True):
+                    if wanted:
+                        self.operations.leaf(step.criterion, column, into[position], turned=turned)
+        else:  # a negation: truth and falsity change places
+            for wanted, into, opposite in zip(side, found, reversed(found), strict=True):
+                if wanted:
+                    into[position] = opposite[step]
+
+
+def _prepared(node: Node, children: tuple[int, ...], side: Sides) -> Leaf | _GateStep | int:
     """Return a leaf, what is worked out of a gate, or of a negation the place of its input."""
     if isinstance(node, Gate):
-        return _Gate(node, np.array(children), np.array(node.weights)[:, None], node.coefficients, side)
+        return _GateStep(node, np.array(children), np.array(node.weights)[:, None], node.coefficients, side)
     return node if isinstance(node, Leaf) else children[0]
-
-
-def _turn(found: Pair, position: int, child: int, side: Sides) -> None:
-    """Swap truth and falsity."""
-    for wanted, into, opposite in zip(side, found, reversed(found), strict=True):
-        if wanted:
-            into[position] = opposite[child]
 
 
 def raw_columns(nodes: Iterable[Node], table: Columns) -> dict[tuple[str, bool], NDArray[Any]]:
@@ -107,7 +174,7 @@ def raw_columns(nodes: Iterable[Node], table: Columns) -> dict[tuple[str, bool],
     return {key: table.categories(key[0]) if key[1] else table.numbers(key[0]) for key in wanted}
 
 
-class _Plain:
+class _NumpySteps:
     """The steps in numpy."""
 
     block = NUMPY_BLOCK
@@ -116,7 +183,7 @@ class _Plain:
         """Put in a leaf's truth, or when turned its falsity."""
         out[:] = criterion.falsity(column) if turned else criterion.truth(column)
 
-    def combine(self, gate: _Gate, found: Pair, position: int, scratch: Floats) -> None:  # noqa: ARG002
+    def combine(self, gate: _GateStep, found: Pair, position: int, scratch: Floats) -> None:  # noqa: ARG002
         """Put in what is wanted of a gate."""
         true, false = found
         has = below(gate.node, gate.side)
@@ -128,7 +195,7 @@ class _Plain:
                 into[position] = value
 
 
-class _Compiled(_Plain):
+class _CompiledSteps(_NumpySteps):
     """The same steps, compiled where that pays."""
 
     block = COMPILED_BLOCK
@@ -136,19 +203,13 @@ class _Compiled(_Plain):
     def leaf(self, criterion: Criterion, column: NDArray[Any], out: Floats, *, turned: bool) -> None:
         from baconlogic.kernel import loops
 
-        if isinstance(criterion, Sigmoid):
-            slope = -criterion.slope if turned else criterion.slope
-            missing = loops.sigmoid(column, criterion.centre, slope, out)
-        elif isinstance(criterion, Ramp):
-            values, truths = np.array(criterion.points).T.copy()
-            missing = loops.ramp(column, values, 1.0 - truths if turned else truths, out)
-        else:
+        missing = criterion.compiled(loops, column, out, turned=turned)
+        if missing is None:
             super().leaf(criterion, column, out, turned=turned)
-            return
-        if missing:
+        elif missing:
             criterion.fill(out, column, turned=turned)
 
-    def combine(self, gate: _Gate, found: Pair, position: int, scratch: Floats) -> None:
+    def combine(self, gate: _GateStep, found: Pair, position: int, scratch: Floats) -> None:
         from baconlogic.kernel import loops
 
         if np.isinf(gate.numbers.power):
@@ -170,7 +231,7 @@ def _naming(leaf: Leaf, column: NDArray[Any], start: int) -> Iterator[None]:
         yield
     except ValueError as problem:
         row = next((i for i in range(len(column)) if _fails(leaf.criterion, column[i : i + 1])), 0)
-        raise ValueError(f"column {leaf.feature!r}, row {start + row}: {problem}") from None
+        raise ParameterError(f"column {leaf.feature!r}, row {start + row}: ", *parts_of(problem)) from None
 
 
 def _fails(criterion: Criterion, value: NDArray[Any]) -> bool:
@@ -179,3 +240,78 @@ def _fails(criterion: Criterion, value: NDArray[Any]) -> bool:
     except ValueError:
         return True
     return False
+
+
+class Truths:
+    """The nodes of a tree in the order of `flatten`, with the truths of each; `known` has those of the leaves.
+
+    Asked what the root would say if one node were another, only the gates between the two are combined again: trying
+    many small changes is cheap.
+    """
+
+    def __init__(self, root: Node, known: Mapping[Leaf, Floats]) -> None:
+        self.order = flatten(root)
+        self.parent: list[int | None] = [None] * len(self.order)
+        self.known = known
+        self.of: list[Floats] = []
+        for position, (node, below) in enumerate(self.order):
+            for child in below:
+                self.parent[child] = position
+            self.of.append(known[node] if isinstance(node, Leaf) else combined(node, [self.of[i] for i in below]))
+        self._gates = {
+            position: (np.array(node.weights)[:, None], node.coefficients)
+            for position, (node, _) in enumerate(self.order)
+            if isinstance(node, Gate)
+        }
+
+    def root_if(self, position: int, truth: Floats) -> Floats:
+        """Return the truths of the root if the node at a position had these."""
+        while (above := self.parent[position]) is not None:
+            if above in self._gates:
+                inputs = [truth if i == position else self.of[i] for i in self.order[above][1]]
+                truth = gcd.combine(np.stack(inputs), *self._gates[above])
+            else:
+                truth = 1.0 - truth
+            position = above
+        return truth
+
+    def tree_with(self, position: int, node: Node) -> Node:
+        """Return the whole tree with another node at a position."""
+        while (above := self.parent[position]) is not None:
+            parent, below = self.order[above]
+            node = parent.with_children(
+                tuple(node if i == position else old for i, old in zip(below, parent.children, strict=True))
+            )
+            position = above
+        return node
+
+    def entry(self, position: int) -> tuple[int, int]:
+        """Return the gate at which a leaf enters, negations included, and the place at which it does."""
+        above = self.parent[position]
+        while above is not None and isinstance(self.order[above][0], Not):
+            position, above = above, self.parent[above]
+        if above is None:
+            raise ValueError("this is the only leaf; a tree needs at least one")
+        return above, self.order[above][1].index(position)
+
+
+def leaf_truths(root: Node, table: Columns) -> dict[Leaf, Floats]:
+    """Return what each leaf of a tree says of some rows."""
+    order = flatten(root)
+    found = truths(root, table, every_node=True)
+    return {node: truth for (node, _), truth in zip(order, found, strict=True) if isinstance(node, Leaf)}
+
+
+def combined(node: Node, inputs: list[Floats]) -> Floats:
+    """Return the truths of a gate or a negation over those of its inputs."""
+    if isinstance(node, Gate):
+        return gcd.combine(np.stack(inputs), np.array(node.weights)[:, None], node.coefficients)
+    return 1.0 - inputs[0]
+
+
+def both_combined(node: Node, inputs: list[Floats]) -> Floats:
+    """Return truths and falsities of a gate or a negation over those of its inputs, (2, rows) each."""
+    if isinstance(node, Gate):
+        true, false = np.stack(inputs, axis=1)
+        return np.stack(gcd.combine_both(true, false, np.array(node.weights)[:, None], node.coefficients))
+    return inputs[0][::-1]

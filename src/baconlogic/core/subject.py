@@ -14,7 +14,7 @@ import numpy as np
 
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core.answers import Label, Link
-from baconlogic.core.checks import check_finite
+from baconlogic.core.checks import LABEL, ParameterError, check_finite
 from baconlogic.core.columns import Columns
 from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Leaf
@@ -110,12 +110,13 @@ class Subject:
         strange = [label for label in labels.tolist() if label not in allowed]
         if strange:
             known = ", ".join(repr(label) for label in allowed)
-            raise ValueError(
-                f"y holds {strange[0]!r:.60}, expected {known}; of a tree alone, label= says what means yes"
-            )
+            said = f"y holds {strange[0]!r:.60}, expected {known}; of a tree alone, "
+            raise ParameterError(said, LABEL, " says what means yes")
         found = np.asarray(labels == self.yes, dtype=bool)
         if not self.classes and self.yes is not True and not found.any():
-            raise ValueError(f"no row is {self.yes!r:.60}, which label= says means yes; y holds {_some(labels)}")
+            raise ParameterError(
+                f"no row is {self.yes!r:.60}, which ", LABEL, f" says means yes; y holds {_some(labels)}"
+            )
         return found
 
 
@@ -140,11 +141,15 @@ def _of_decision(decision: Decision, label: Any) -> Subject:
     columns, classes = tuple(feature.name for feature in decision.features), decision.classes
     if len(classes) == 2:
         if label is not None and label != classes[1]:
-            raise ValueError(f"the tree speaks for {classes[1]!r}, so label= can be nothing else; got {label!r}")
+            raise ParameterError(
+                f"the tree speaks for {classes[1]!r}, so ", LABEL, f" can be nothing else; got {label!r}"
+            )
         no, yes = classes
         return Subject(decision.tree, decision.threshold, yes, no, decision.links[0], columns, classes)
     if label is None or label not in classes:
-        raise ValueError(f"there is a tree for each class; give label=, one of {', '.join(map(repr, classes))}")
+        raise ParameterError(
+            "there is a tree for each class; give ", LABEL, f", one of {', '.join(map(repr, classes))}"
+        )
     place = classes.index(label)
     link = decision.links[place]
     return Subject(decision.trees[place], link.threshold, label, f"not {label}", link, columns, classes)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic import metrics
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core.nodes import Gate, Leaf
 from baconlogic.core.results import Result
@@ -74,7 +75,7 @@ def change_of(asked: Subject, after: Tree, X: Any, y: Any = None) -> Change:
     accuracy: list[float | None] = [None, None]
     if y is not None and table.rows:
         positive = asked.positive(y, table.rows)
-        accuracy = [float(np.mean(yes == positive)) for yes in decided]
+        accuracy = [metrics.accuracy(yes, positive) for yes in decided]
     difference = np.abs(second - first)
     (leaves, gates), (leaves_after, gates_after) = count(asked.tree), count(after)
     return Change(

@@ -16,14 +16,13 @@ from baconlogic.core.results import Result
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import number
-from baconlogic.edit._add import add
 from baconlogic.edit._change import SHOWN, Change, asking, change_of
 from baconlogic.edit._parameters import negate, rename, reweight, set_andness, set_criterion, snap
 from baconlogic.edit._prune import prune
 from baconlogic.edit._refit import refit
 from baconlogic.edit._regroup import regroup
-from baconlogic.edit._remove import remove
 from baconlogic.edit._simplify import simplify
+from baconlogic.edit._structure import add, remove
 
 # Every edit that a log can record, by name; each takes a tree first and returns a tree.
 OPERATIONS: dict[str, Callable[..., Tree]] = {

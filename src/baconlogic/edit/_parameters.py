@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.core import notation
-from baconlogic.core.criteria import Criterion, Ramp, Sigmoid
+from baconlogic.core.checks import ParameterTypeError, Place
+from baconlogic.core.criteria import Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, mapped
 from baconlogic.core.tree import Tree
 from baconlogic.edit._mirror import negated
@@ -64,7 +65,7 @@ def set_criterion(tree: Tree, what: What, criterion: Criterion | str) -> Tree:
     path = tree.find(what)
     leaf = tree[path]
     if not isinstance(leaf, Leaf):
-        raise TypeError(f"{what!r} is {_article(leaf)}; only a leaf has a criterion")
+        raise ParameterTypeError(Place(what), f" is {_article(leaf)}; only a leaf has a criterion")
     if isinstance(criterion, str):
         read = notation.parse(f"{json.dumps(leaf.feature, ensure_ascii=False)}[{criterion}]")
         assert isinstance(read, Leaf)  # noqa: S101
@@ -74,8 +75,8 @@ def set_criterion(tree: Tree, what: What, criterion: Criterion | str) -> Tree:
     old = leaf.criterion
     if criterion.missing is None and old.missing is not None:
         criterion = replace(criterion, missing=old.missing)
-    if isinstance(criterion, Ramp | Sigmoid) and not criterion.unit and isinstance(old, Ramp | Sigmoid):
-        criterion = replace(criterion, unit=old.unit)
+    if old.unit and not criterion.unit and "unit" in criterion.entries():
+        criterion = replace(criterion, unit=old.unit)  # type: ignore[call-arg]
     return tree.replace(path, Leaf(leaf.feature, criterion, leaf.name))
 
 
@@ -96,7 +97,7 @@ def gate_at(tree: Tree, what: What, sought: str) -> tuple[Path, Gate]:
     path = tree.find(what)
     node = tree[path]
     if not isinstance(node, Gate):
-        raise TypeError(f"{what!r} is {_article(node)}; only a gate has {sought}")
+        raise ParameterTypeError(Place(what), f" is {_article(node)}; only a gate has {sought}")
     return path, node
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic.core import evaluate as evaluation
+from baconlogic.core.checks import LABEL, ParameterError
 from baconlogic.core.columns import Columns
 from baconlogic.core.results import Listing, Result
 from baconlogic.core.tree import Tree
@@ -65,9 +66,7 @@ class Alternatives(Listing):
             for i, row in enumerate(self.rows, 1)
         ]
         header = ["tree", "accuracy", "log-loss", "leaves", "  features, most important first"]
-        width = max(len(line[-1]) for line in [header, *lines])
-        header, *lines = ([*line[:-1], line[-1].ljust(width)] for line in [header, *lines])
-        table = aligned(header, lines)
+        table = aligned(header, lines, left=(0, 4))
         trees = f"{len(self.rows)} tree{'' if len(self.rows) == 1 else 's'}"
         said = [
             f"{trees} within {self.tolerance:g} of the best accuracy on rows held out:",
@@ -147,10 +146,11 @@ def _one_class(clf: Any, y: NDArray[Any], label: Any) -> tuple[Any, NDArray[Any]
     if len(known) <= 2 and label is None:
         return clf, y
     if label not in known:
-        raise ValueError(f"there is a tree for each class; give label=, one of {', '.join(map(repr, known))}")
+        raise ParameterError("there is a tree for each class; give ", LABEL, f", one of {', '.join(map(repr, known))}")
     if isinstance(clf.class_weight, Mapping):
         if len(known) > 2:
-            raise ValueError("class_weight weighs classes, but label= is explained against all others; use 'balanced'")
+            said = " is explained against all others; use 'balanced'"
+            raise ParameterError("class_weight weighs classes, but ", LABEL, said)
         clf.set_params(class_weight={name == label: weight for name, weight in clf.class_weight.items()})
     return clf, np.asarray(y == label)
 

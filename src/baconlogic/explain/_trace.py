@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core import gcd
-from baconlogic.core import outline as drawing
+from baconlogic.core import gcd, notation
 from baconlogic.core.answers import two_probabilities
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
 from baconlogic.core.results import Result
 from baconlogic.core.subject import subject
-from baconlogic.core.words import degree, listed, number, one_line, percent
+from baconlogic.core.words import aligned, degree, listed, number, one_line, percent
 from baconlogic.explain import _case as cases
 
 if TYPE_CHECKING:
@@ -54,17 +53,15 @@ class Trace(Result):
     tree: Tree
 
     def __str__(self) -> str:
-        lines = drawing.draw(self.tree.root).split("\n")
+        lines = notation.draw(self.tree.root).split("\n")
         nodes = dict(self.tree.walk())
         drawn = [s for s in self.steps if not s.path or not _said_above(nodes[s.path[:-1]], nodes[s.path])]
-        shown = [percent(step.truth) for step in drawn]
-        width = max(len(text) for text in shown)
         values = {step.path: step.value for step in self.steps}
-        tree = [
-            f"{text.rjust(width)}  {line}{_here(step, nodes, values)}"
-            for text, line, step in zip(shown, lines, drawn, strict=True)
+        table = [
+            [percent(step.truth), f"{line}{_here(step, nodes, values)}"]
+            for line, step in zip(lines, drawn, strict=True)
         ]
-        return "\n".join(["true", *tree, "", self._closing()])
+        return "\n".join(["true", aligned([], table, left=[1]), "", self._closing()])
 
     def _closing(self) -> str:
         side = "above" if self.margin > 0.0 else "below" if self.margin < 0.0 else "at"
@@ -113,7 +110,9 @@ def _step(
     inputs = [truths[(*path, i)] for i in range(len(node.children))]
     high = truths[path] > (0.5 if path else threshold) if isinstance(node, Gate) else None
     driver = _driver(node, inputs, truths[path], high=high) if isinstance(node, Gate) and high is not None else None
-    return Step(path, drawing.say(node), value, weight, truths[path], None if driver is None else (*path, driver), high)
+    return Step(
+        path, notation.say(node), value, weight, truths[path], None if driver is None else (*path, driver), high
+    )
 
 
 def _driver(gate: Gate, inputs: list[float], truth: float, *, high: bool) -> int | None:

@@ -29,7 +29,6 @@ def commented(text: str, also: str = "") -> str:
 
 def about(model: Any, program: Program, also: str = "") -> list[str]:
     """Return the lines of the comment on top, each `commented`; nothing of the model is in the first."""
-    model = getattr(model, "decision_", model)
     lines = [f"A graded-logic decision, exported by baconlogic {__version__}."]
     lines += _answers(model, program)
     lines += ["Columns:"] if program.inputs else []
@@ -37,12 +36,22 @@ def about(model: Any, program: Program, also: str = "") -> list[str]:
     for each in program.inputs:
         lines += [f"  {each.feature}{f' [{each.unit}]' if each.unit else ''}"]
         lines += [f"      {said}" for said in words[each.feature]]
-    if isinstance(model, Decision):
-        lines += _origin(model)
-    for k, tree in enumerate(_trees(model)):
+    lines += _origin(getattr(model, "decision_", model))
+    for k, tree in enumerate(trees_of(model)):
         title = "Tree" if len(program.truths) == 1 else f"Tree of {program.classes[k]}"
         lines += [f"{title}: {tree.formula()}"]
     return [commented(line, also) for line in lines]
+
+
+def head(model: Any, program: Program, mark: str, also: str = "") -> str:
+    """Return `about` with the mark of a comment before each line."""
+    return "\n".join(f"{mark} {line}".rstrip() for line in about(model, program, also))
+
+
+def trees_of(model: Any) -> tuple[Tree, ...]:
+    """Return the trees of a Tree, a Decision or a fitted classifier."""
+    model = getattr(model, "decision_", model)
+    return (model,) if isinstance(model, Tree) else tuple(model.trees)
 
 
 def _answers(model: Any, program: Program) -> list[str]:
@@ -54,14 +63,14 @@ def _answers(model: Any, program: Program) -> list[str]:
     said = f"The answer is {labels[1]} when the truth is above {program.threshold!r}, else {labels[0]}."
     if isinstance(model, Tree):
         return [said]
-    link = model.links[0]
+    link = getattr(model, "decision_", model).links[0]
     return [said, f"Probability: 1 / (1 + exp(-{link.steepness!r} (truth - {link.threshold!r})))."]
 
 
 def _words(model: Any) -> dict[str, list[str]]:
     """Return what the leaves say of each column."""
     found: dict[str, list[str]] = {}
-    for tree in _trees(model):
+    for tree in trees_of(model):
         for _, node in tree.walk():
             if isinstance(node, Leaf):
                 said = node.criterion.words("it").partition(": ")[2] if isinstance(node.criterion, Numeric) else ""
@@ -72,15 +81,11 @@ def _words(model: Any) -> dict[str, list[str]]:
     return found
 
 
-def _origin(decision: Decision) -> list[str]:
+def _origin(model: Tree | Decision) -> list[str]:
     """Say by which version it was learned and from how many rows; a file may hold anything there."""
-    told = decision.provenance
+    told = model.provenance if isinstance(model, Decision) else {}
     made, rows = told.get("baconlogic"), told.get("cases")
     said = [f"with baconlogic {made}"] if isinstance(made, str) else []
     said += [f"from {number(rows)} rows"] if isinstance(rows, int | float) and not isinstance(rows, bool) else []
     edited = any(isinstance(tree, dict) and tree.get("edited") for tree in told.get("trees") or ())
     return [f"It was learned {' '.join(said)}{', then edited by hand' if edited else ''}."] if said else []
-
-
-def _trees(model: Any) -> tuple[Tree, ...]:
-    return (model,) if isinstance(model, Tree) else model.trees

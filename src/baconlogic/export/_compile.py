@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from baconlogic.core.criteria import Criterion, Given, Ramp, Sigmoid, Table
 from baconlogic.core.decision import Decision
-from baconlogic.core.fading import FAR, LEAST
-from baconlogic.core.gcd import FULLY
+from baconlogic.core.evaluate import Sides, needed
+from baconlogic.core.gcd import FAR, FULLY, LEAST
 from baconlogic.core.nodes import Gate, Leaf, Not, flatten, walk
-from baconlogic.core.sides import Sides, needed
 from baconlogic.core.subject import HALF
 from baconlogic.core.tree import Tree
 from baconlogic.export._program import (
@@ -26,7 +25,7 @@ from baconlogic.export._program import (
     Check,
     Expr,
     If,
-    Input,
+    InputColumn,
     Kind,
     Less,
     Missing,
@@ -37,6 +36,7 @@ from baconlogic.export._program import (
     Raw,
     Ref,
     Spot,
+    unsupported,
 )
 
 if TYPE_CHECKING:
@@ -53,14 +53,23 @@ def program(model: Anything, *, trace: bool = False) -> Program:
     """Return the program of a Tree, a Decision or a fitted classifier; with `trace`, every node's truth has a name."""
     model = getattr(model, "decision_", model)
     if isinstance(model, Tree):
-        writer = _Writer((model,), trace=trace)
-        return writer.tree_alone()
+        return _Compiler((model,), trace=trace).tree_alone()
     if isinstance(model, Decision):
-        return _Writer(model.trees, trace=trace).decision(model)
+        return _Compiler(model.trees, trace=trace).decision(model)
     raise TypeError(f"expected a Tree, a Decision or a fitted classifier, got {type(model).__name__}")
 
 
-class _Writer:
+def exp_of(g: Expr) -> If:
+    """Write exp(g), 0 where g is too far below 0."""
+    return If(Less(Num(-FAR), g), Op("exp", (g,)), ZERO)
+
+
+def rest_of_exp(g: Expr) -> If:
+    """Write 1 - exp(g), 1 where g is too far below 0."""
+    return If(Less(Num(-FAR), g), Op("-", (ZERO, Op("expm1", (g,)))), ONE)
+
+
+class _Compiler:
     """Writes bindings, tree by tree."""
 
     def __init__(self, trees: tuple[Tree, ...], *, trace: bool) -> None:
@@ -165,6 +174,8 @@ class _Writer:
                 made.append(self._gate(node, [made[i] for i in below], side, number))
             elif isinstance(node, Leaf):
                 made.append(self._leaf(node, side, number))
+            else:
+                unsupported("an export", node)
         names = [truth.name if isinstance(truth, Ref) else "" for truth, _ in made]
         if trace:
             places = sorted((path for path, _ in walk(tree.root)), key=lambda path: [*path, math.inf])
@@ -216,11 +227,8 @@ class _Writer:
         else:
             exponents = [len(inputs) * weight * power for weight in gate.weights]
             log = self._log_product(inputs, exponents, number, precise=side.falsity) if product > 0.0 else ZERO
-            something = Less(Num(-FAR), log)
-            grown = If(something, Op("exp", (log,)), ZERO)
-            left = If(something, Op("-", (ZERO, Op("expm1", (log,)))), ONE)
-            combined = _mixed(mean, gate.weights, [truth for truth, _ in inputs], product, grown)
-            rest = _mixed(mean, gate.weights, [falsity for _, falsity in inputs], product, left)
+            combined = _mixed(mean, gate.weights, [truth for truth, _ in inputs], product, exp_of(log))
+            rest = _mixed(mean, gate.weights, [falsity for _, falsity in inputs], product, rest_of_exp(log))
         found = [
             self.bind(f"{letter}{number}", value) if wanted else ZERO
             for letter, wanted, value in zip(names, side, (combined, rest), strict=True)
@@ -241,7 +249,7 @@ class _Writer:
         return self.bind(f"g{number}", If(none_0, _sum(*terms), NOTHING))
 
 
-def _inputs(leaves: list[Leaf]) -> tuple[Input, ...]:
+def _inputs(leaves: list[Leaf]) -> tuple[InputColumn, ...]:
     """Return the columns that leaves read, in the order of their first use."""
     kinds: dict[str, set[Kind]] = {}
     units: dict[str, str] = {}
@@ -254,7 +262,7 @@ def _inputs(leaves: list[Leaf]) -> tuple[Input, ...]:
             f"column {clash[0]!r} is read as text and as numbers; only Python can hold both, so make it two columns"
         )
     return tuple(
-        Input(feature, "number" if "number" in found else "text" if "text" in found else "whole", units[feature])
+        InputColumn(feature, "number" if "number" in found else "text" if "text" in found else "whole", units[feature])
         for feature, found in kinds.items()
     )
 

@@ -5,20 +5,25 @@
 A program is a list of bindings, each a name for an expression over raw inputs and earlier names. Nothing in it needs
 more than + - * /, exp, log, expm1, comparisons and "if". Where a raw value has no truth (a check fails) there is no
 answer at all: an error, NaN or NULL, whatever the target has. After the checks every expression has a value.
+
+`Printer` writes expressions as text. A target that does not know a node or an operation raises NotImplementedError.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from baconlogic.core.answers import Label
-    from baconlogic.core.criteria import Category
+    from baconlogic.core.criterion import Category
     from baconlogic.core.nodes import Path
 
 Kind = Literal["number", "text", "whole"]
-Arithmetic = Literal["+", "*", "-", "/", "min", "max", "abs", "exp", "log", "expm1"]
+Arithmetic = Literal["+", "*", "-", "/", "min", "max", "abs", "exp", "log", "expm1", "lost", "log_sum"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """Arithmetic: sums and products of any length, the rest of two arguments or one."""
+    """Arithmetic: sums and products of any length, the rest of two arguments or one; the last two are C's alone."""
 
     op: Arithmetic
     args: tuple[Expr, ...]
@@ -102,7 +107,7 @@ Test = Less | All | Missing | Among
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class InputColumn:
     """A column that is read: numbers, texts, or whole numbers that stand for categories (true and false too)."""
 
     feature: str
@@ -140,7 +145,7 @@ class Spot:
 class Program:
     """All of a decision. `truths`, `probabilities` and `choice` (the place of the answer in `classes`) are names."""
 
-    inputs: tuple[Input, ...]
+    inputs: tuple[InputColumn, ...]
     checks: tuple[Check, ...]
     bindings: tuple[Binding, ...]
     truths: tuple[str, ...]  # one a tree
@@ -164,6 +169,15 @@ class Program:
         before = set(self.needed(*self.truths))
         return tuple(binding for binding in self.needed(*names) if binding not in before)
 
+    def parts(self) -> list[Expr | Test]:
+        """Return all that the values of the bindings are made of."""
+        return [part for binding in self.bindings for part in each(binding.value)]
+
+    def categories(self) -> list[tuple[int, Category]]:
+        """Return the categories that are asked for, each with its input."""
+        lists: list[Among | Check] = [*(part for part in self.parts() if isinstance(part, Among)), *self.checks]
+        return [(test.input, category) for test in lists for category in test.categories]
+
 
 def parts(value: Expr | Test) -> tuple[Expr | Test, ...]:
     """Return what an expression or a test is made of, one level down."""
@@ -173,7 +187,9 @@ def parts(value: Expr | Test) -> tuple[Expr | Test, ...]:
         return value.test, value.then, value.otherwise
     if isinstance(value, Less):
         return value.left, value.right
-    return value.tests if isinstance(value, All) else ()
+    if isinstance(value, All):
+        return value.tests
+    return () if isinstance(value, Num | Ref | Raw | Past | Missing | Among) else unsupported("an export", value)
 
 
 def each(value: Expr | Test) -> list[Expr | Test]:
@@ -188,3 +204,133 @@ def each(value: Expr | Test) -> list[Expr | Test]:
 def refs(value: Expr | Test) -> set[str]:
     """Return the names that an expression uses."""
     return {part.name for part in each(value) if isinstance(part, Ref)}
+
+
+def reads(value: Expr | Test, *, numbers: bool = False) -> set[int]:
+    """Return the inputs that an expression reads itself, or only those that it reads as numbers."""
+    kinds = Raw | Past if numbers else Raw | Past | Missing | Among
+    return {part.input for part in each(value) if isinstance(part, kinds)}
+
+
+def unsupported(target: str, value: object) -> NoReturn:
+    """Refuse a node, an operation or a check that a target does not know, instead of leaving it out."""
+    what = value.op if isinstance(value, Op) else value.why if isinstance(value, Check) else type(value).__name__
+    raise NotImplementedError(f"{target} has no way to write {what!r}")
+
+
+CHOICE, TEST, SUM, PRODUCT, ATOM = range(5)  # how tightly a piece of text holds together
+WHY = {  # there is no answer
+    "missing": "missing, and no truth for missing values is stated",
+    "outside": "not a degree of truth in [0, 1]",
+    "unlisted": "a category that the model does not know",
+}
+_LEVELS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT}
+
+
+class Printer(ABC):
+    """Writes expressions in a language that writes arithmetic the usual way; the language fills in what differs.
+
+    Parentheses are set only where they are needed, so that the code reads like the formula.
+    """
+
+    functions: ClassVar[dict[str, str]]  # names of abs, exp, expm1, log, max, min
+    both: ClassVar[str] = " && "
+    either: ClassVar[str] = " || "
+
+    def __init__(self, inputs: Sequence[InputColumn] = ()) -> None:
+        self.kinds = [column.kind for column in inputs]
+
+    @abstractmethod
+    def choice(self, test: str, then: str, otherwise: str) -> str:
+        """Write "if" as an expression; `then` and `otherwise` hold together by themselves."""
+
+    @abstractmethod
+    def missing(self, place: int) -> str:
+        """Write the test whether an input is missing."""
+
+    @abstractmethod
+    def among(self, test: Among) -> str:
+        """Write the test whether an input is one of some categories."""
+
+    def raw(self, place: int) -> str:
+        """Write an input."""
+        return f"x{place}"
+
+    def ref(self, name: str) -> str:
+        """Write the name of a binding."""
+        return name
+
+    def number(self, value: float) -> str:
+        """Write a number, all its digits."""
+        return repr(value)
+
+    def past(self, place: int, mark: float) -> tuple[str, int]:
+        """Write how far an input lies above a mark."""
+        if mark == 0.0:
+            return self.raw(place), ATOM
+        return f"{self.raw(place)} {'+' if mark < 0.0 else '-'} {self.number(abs(mark))}", SUM
+
+    def less(self, test: Less) -> str:
+        """Write a comparison; an input past a mark or not is compared with the mark itself."""
+        left, right = test.left, test.right
+        if isinstance(left, Past) and right == Num(0.0):
+            return f"{self.raw(left.input)} < {self.number(left.mark)}"
+        if isinstance(right, Past) and left == Num(0.0):
+            return f"{self.number(right.mark)} < {self.raw(right.input)}"
+        return f"{self.text(left, SUM)} < {self.text(right, SUM)}"
+
+    def unlisted(self, test: Among) -> str:
+        """Write the test whether an input is neither missing nor one of some categories."""
+        return f"!({self.missing(test.input)}{self.either}{self.among(test)})"
+
+    def fails(self, check: Check) -> str:
+        """Write the test whether a check fails."""
+        x = self.raw(check.input)
+        if check.why == "missing":
+            return self.missing(check.input)
+        if check.why == "outside":
+            return f"{x} < {self.number(0.0)}{self.either}{x} > {self.number(1.0)}"
+        if check.why == "unlisted":
+            return self.unlisted(Among(check.input, check.categories))
+        return unsupported(type(self).__name__, check)
+
+    def text(self, value: Expr | Test, least: int = CHOICE) -> str:
+        """Write an expression or a test, in parentheses when it holds together less than `least`."""
+        written, level = self._written(value)
+        return written if level >= least else f"({written})"
+
+    def _written(self, value: Expr | Test) -> tuple[str, int]:
+        if isinstance(value, Num):
+            return self.number(value.value), ATOM if value.value >= 0.0 else PRODUCT
+        if isinstance(value, Ref):
+            return self.ref(value.name), ATOM
+        if isinstance(value, Raw):
+            return self.raw(value.input), ATOM
+        if isinstance(value, Past):
+            return self.past(value.input, value.mark)
+        if isinstance(value, Op):
+            return self._op(value)
+        if isinstance(value, If):
+            parts = self.text(value.test, TEST), self.text(value.then, TEST), self.text(value.otherwise)
+            return self.choice(*parts), CHOICE
+        return self._test(value)
+
+    def _op(self, value: Op) -> tuple[str, int]:
+        if value.op in self.functions:
+            return f"{self.functions[value.op]}({', '.join(self.text(arg) for arg in value.args)})", ATOM
+        if value.op == "-" and value.args[0] == Num(0.0):
+            return f"-{self.text(value.args[1], ATOM)}", PRODUCT
+        level = _LEVELS.get(value.op)
+        if level is None:
+            unsupported(type(self).__name__, value)
+        first, *rest = value.args  # what stands in parentheses stays there: rounding is part of the formula
+        return f" {value.op} ".join([self.text(first, level), *(self.text(arg, level + 1) for arg in rest)]), level
+
+    def _test(self, value: All | Among | Less | Missing) -> tuple[str, int]:
+        if isinstance(value, Less):
+            return self.less(value), TEST
+        if isinstance(value, All):
+            return self.both.join(self.text(test, TEST) for test in value.tests), CHOICE
+        if isinstance(value, Missing):
+            return self.missing(value.input), TEST
+        return (self.among(value), TEST) if isinstance(value, Among) else unsupported(type(self).__name__, value)

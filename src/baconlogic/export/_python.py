@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.export._about import about
+from baconlogic.export._about import head
 from baconlogic.export._compile import program
-from baconlogic.export._printer import WHY, Printer
+from baconlogic.export._program import WHY, Printer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baconlogic.export._program import Among, Binding, Check, Program
+    from baconlogic.export._program import Among, Binding, Program
 
 # Python looks for the encoding of a file in its first two lines: nothing of a model may stand there.
 _CODING = "# -*- coding: utf-8 -*-"
@@ -49,21 +49,23 @@ def _refuse(name, value, why):
 """
 
 
-class _Python(Printer):
-    functions = {"abs": "abs", "exp": "exp", "expm1": "expm1", "log": "log", "max": "max", "min": "min"}  # noqa: RUF012
-    both = " and "
-
-    def __init__(self, program: Program) -> None:
-        self._kinds = [each.kind for each in program.inputs]
+class _PythonPrinter(Printer):
+    functions = {name: name for name in ("abs", "exp", "expm1", "log", "max", "min")}  # noqa: RUF012
+    both, either = " and ", " or "
 
     def choice(self, test: str, then: str, otherwise: str) -> str:
         return f"{then} if {test} else {otherwise}"
 
     def missing(self, place: int) -> str:
-        return f"x{place} is None" if self._kinds[place] != "number" else f"x{place} != x{place}"
+        return f"x{place} is None" if self.kinds[place] != "number" else f"x{place} != x{place}"
 
     def among(self, test: Among) -> str:
         return f"x{test.input} in {_tuple(test.categories)}"
+
+    def unlisted(self, test: Among) -> str:
+        x = f"x{test.input}"
+        known = f"{x} == {x}" if self.kinds[test.input] == "number" else f"{x} is not None"
+        return f"{known} and {x} not in {_tuple(test.categories)}"
 
 
 def to_python(model: Any, *, trace: bool = False) -> str:
@@ -72,15 +74,14 @@ def to_python(model: Any, *, trace: bool = False) -> str:
     A row is a dict (anything with `row[name]`); None and NaN are missing. What has no truth raises ValueError.
     """
     made = program(model, trace=trace)
-    printer = _Python(made)
     parts = [
-        "\n".join([_CODING, *(f"# {line}".rstrip() for line in about(model, made))]),
+        f"{_CODING}\n{head(model, made, '#')}",
         "from math import exp, expm1, log, nan",
         f"FEATURES = {_tuple(each.feature for each in made.inputs)}\n"
         f"CLASSES = {_tuple(made.classes)}\n"
         f"THRESHOLD = {made.threshold!r}",
         *_helpers(made),
-        *_functions(made, printer),
+        *_functions(made, _PythonPrinter(made.inputs)),
     ]
     return "\n\n\n".join(part for part in parts if part) + "\n"
 
@@ -92,18 +93,18 @@ def _helpers(made: Program) -> list[str]:
     return [text.strip() for text, needed in wanted.items() if needed]
 
 
-def _functions(made: Program, printer: _Python) -> list[str]:
+def _functions(made: Program, printer: _PythonPrinter) -> list[str]:
     names = [spot.name for spot in made.spots] or list(made.truths)
-    work = [*_read(made), *_lines(made.needed(*names), printer)]
-    one = len(made.truths) == 1
-    say = "Return the degree of truth of a row" + (", a dict of FEATURES." if one else " for each class.")
+    work = [*_read(made, printer), *_lines(made.needed(*names), printer)]
+    roots = list(made.truths)
+    found = []
     if made.spots:
         nodes = "NODES = " + _tuple((spot.tree, spot.path) for spot in made.spots)
         found = [nodes, _function("_nodes", "Return the truth of every one of NODES.", work, f"({', '.join(names)},)")]
-        roots = [f"found[{names.index(name)}]" for name in made.truths]
-        found.append(_function("truth", say, ["found = _nodes(row)"], roots[0] if one else f"[{', '.join(roots)}]"))
-    else:
-        found = [_function("truth", say, work, made.truths[0] if one else f"[{', '.join(made.truths)}]")]
+        work, roots = ["found = _nodes(row)"], [f"found[{names.index(name)}]" for name in made.truths]
+    one = len(roots) == 1
+    say = "Return the degree of truth of a row" + (", a dict of FEATURES." if one else " for each class.")
+    found.append(_function("truth", say, work, roots[0] if one else f"[{', '.join(roots)}]"))
     start = [f"{', '.join(made.truths)} = truth(row)"] if made.truths else []
     if made.probabilities:
         body = [*start, *_lines(made.after(*made.probabilities), printer)]
@@ -111,15 +112,15 @@ def _functions(made: Program, printer: _Python) -> list[str]:
         found.append(_function("probabilities", "Return the probability of each of CLASSES.", body, answer))
     body = [*start, *_lines(made.after(made.choice), printer)]
     found.append(_function("decide", "Return the answer: one of CLASSES.", body, f"CLASSES[int({made.choice})]"))
-    return [*found, _trace(made, names)] if made.spots else found
+    return [*found, _trace(made, roots)] if made.spots else found
 
 
-def _trace(made: Program, names: list[str]) -> str:
+def _trace(made: Program, roots: list[str]) -> str:
     chances = '        "probabilities": probabilities(row),\n' if made.probabilities else ""
     return (
         'def trace(row):\n    """Return the truth of every node of every tree, root first, with the answer."""\n'
         "    found = _nodes(row)\n    return {\n"
-        f'        "truth": [{", ".join(f"found[{names.index(name)}]" for name in made.truths)}],\n'
+        f'        "truth": [{", ".join(roots)}],\n'
         '        "nodes": [{"tree": k, "path": list(path), "truth": t} for (k, path), t in zip(NODES, found)],\n'
         f'{chances}        "decision": decide(row),\n    }}'
     )
@@ -130,7 +131,7 @@ def _function(name: str, doc: str, body: Sequence[str], answer: str) -> str:
     return "\n".join([f"def {name}(row):", *(f"    {line}" for line in lines)])
 
 
-def _read(made: Program) -> list[str]:
+def _read(made: Program, printer: _PythonPrinter) -> list[str]:
     lines = []
     for place, each in enumerate(made.inputs):
         name = ascii(each.feature)
@@ -138,23 +139,13 @@ def _read(made: Program) -> list[str]:
         lines.append(f"x{place} = {call}")
     for check in made.checks:
         lines += [
-            f"if {_fails(check, made)}:",
+            f"if {printer.fails(check)}:",
             f"    _refuse({made.inputs[check.input].feature!a}, x{check.input}, {WHY[check.why]!r})",
         ]
     return lines
 
 
-def _fails(check: Check, made: Program) -> str:
-    x = f"x{check.input}"
-    if check.why == "outside":
-        return f"{x} < 0.0 or {x} > 1.0"
-    if check.why == "missing":
-        return f"{x} != {x}" if made.inputs[check.input].kind == "number" else f"{x} is None"
-    known = f"{x} == {x}" if made.inputs[check.input].kind == "number" else f"{x} is not None"
-    return f"{known} and {x} not in {_tuple(check.categories)}"
-
-
-def _lines(bindings: Sequence[Binding], printer: _Python) -> list[str]:
+def _lines(bindings: Sequence[Binding], printer: _PythonPrinter) -> list[str]:
     return [f"{binding.name} = {printer.text(binding.value)}" for binding in bindings]
 
 

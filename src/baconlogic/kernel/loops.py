@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from baconlogic.core import gcd
-from baconlogic.core.fading import FAR, LEAST
+from baconlogic.core.gcd import FAR, LEAST
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.elementary import exp, exp_pair, log, log_of_one_plus
 
@@ -39,8 +39,8 @@ def _log_of(x: float, c: float) -> float:
     return log(max(x, TINY)) + ((1.0 - x) - c)
 
 
-class Work(NamedTuple):
-    """Room for one block of rows, by node: the turned truth, its complement, its log, dL/dlog; and products by gate."""
+class Workspace(NamedTuple):
+    """Arrays for a block of rows, by node: the turned truth, its complement, its log, dL/dlog; and products by gate."""
 
     x: Floats  # (nodes, rows), as the next three
     c: Floats
@@ -50,7 +50,7 @@ class Work(NamedTuple):
 
 
 @compiled(reassociate=True)
-def leaf_forward(raw: Floats, slope: float, centre: float, missing: float, work: Work, node: int) -> None:
+def leaf_forward(raw: Floats, slope: float, centre: float, missing: float, work: Workspace, node: int) -> None:
     """Truth of a sigmoid, with its complement and log; a turned leaf comes with slope and missing negated."""
     x, c, logs = work.x[node], work.c[node], work.logs[node]
     for i in range(raw.size):
@@ -65,7 +65,7 @@ def leaf_forward(raw: Floats, slope: float, centre: float, missing: float, work:
 
 
 @compiled(reassociate=True)
-def given_forward(raw: Floats, turned: bool, work: Work, node: int) -> None:
+def given_forward(raw: Floats, turned: bool, work: Workspace, node: int) -> None:
     """Take the raw values as truths, at least EPS away from 0 and 1."""
     x, c, logs = work.x[node], work.c[node], work.logs[node]
     for i in range(raw.size):
@@ -76,7 +76,7 @@ def given_forward(raw: Floats, turned: bool, work: Work, node: int) -> None:
 
 
 @compiled(reassociate=True)
-def leaf_backward(raw: Floats, slope: float, centre: float, work: Work, node: int) -> tuple[float, float, float]:
+def leaf_backward(raw: Floats, slope: float, centre: float, work: Workspace, node: int) -> tuple[float, float, float]:
     """Return dL/dslope, dL/dcentre and dL/dmissing."""
     c, d = work.c[node], work.d[node]
     to_slope, to_centre, to_missing = 0.0, 0.0, 0.0
@@ -90,7 +90,7 @@ def leaf_backward(raw: Floats, slope: float, centre: float, work: Work, node: in
 
 
 @compiled(reassociate=True)
-def gate_forward(g: Floats, work: Work, left: int, right: int, node: int, gate: int, size: int) -> None:
+def gate_forward(g: Floats, work: Workspace, left: int, right: int, node: int, gate: int, size: int) -> None:
     """Truth of a gate from its two inputs, which are turned to its side, turned on to the side of its parent."""
     x, cx, lx = work.x[left], work.c[left], work.logs[left]
     y, cy, ly = work.x[right], work.c[right], work.logs[right]
@@ -130,7 +130,9 @@ def _hard_backward(
 
 
 @compiled(reassociate=True)
-def gate_backward(g: Floats, work: Work, left: int, right: int, node: int, gate: int, size: int) -> tuple[float, float]:
+def gate_backward(
+    g: Floats, work: Workspace, left: int, right: int, node: int, gate: int, size: int
+) -> tuple[float, float]:
     """Hand dL/dlog on to the inputs; return dL/dweight and dL/dandness of the gate's own side."""
     x, lx, dx = work.x[left], work.logs[left], work.d[left]
     y, ly, dy = work.x[right], work.logs[right], work.d[right]
@@ -159,7 +161,7 @@ def gate_backward(g: Floats, work: Work, left: int, right: int, node: int, gate:
 
 
 @compiled(reassociate=True)
-def neutral_slope(g: Floats, work: Work, left: int, right: int, node: int, size: int) -> float:
+def neutral_slope(g: Floats, work: Workspace, left: int, right: int, node: int, size: int) -> float:
     """Return dL/dandness at exactly 1/2, where conjunction and disjunction meet: the mean of both sides."""
     lx, cx, ly, cy = work.logs[left], work.c[left], work.logs[right], work.c[right]
     z, d = work.x[node], work.d[node]
@@ -174,7 +176,7 @@ def neutral_slope(g: Floats, work: Work, left: int, right: int, node: int, size:
 
 @compiled(reassociate=True)
 def calibrated_link(
-    y: Floats, share: Floats, amplifier: float, steepness: float, threshold: float, work: Work
+    y: Floats, share: Floats, amplifier: float, steepness: float, threshold: float, work: Workspace
 ) -> tuple[float, float, float]:
     """Cross-entropy of sigmoid(steepness (z - threshold)), its slopes in both; starts the way back at the root."""
     z, d = work.x[-1], work.d[-1]
@@ -192,7 +194,7 @@ def calibrated_link(
 
 
 @compiled(reassociate=True)
-def truth_link(y: Floats, share: Floats, amplifier: float, work: Work) -> float:
+def truth_link(y: Floats, share: Floats, amplifier: float, work: Workspace) -> float:
     """Cross-entropy of the root's truth itself; starts the way back at the root."""
     z, c, logs, d = work.x[-1], work.c[-1], work.logs[-1], work.d[-1]
     loss = 0.0

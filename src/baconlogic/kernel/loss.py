@@ -26,10 +26,10 @@ import numpy as np
 from baconlogic.core import gcd
 from baconlogic.kernel import loops
 from baconlogic.kernel.compile import compiled
-from baconlogic.kernel.loops import Work
+from baconlogic.kernel.loops import Workspace
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -41,7 +41,7 @@ _coefficients = numba.njit(error_model="numpy")(gcd.coefficients)
 _slopes = numba.njit(error_model="numpy")(gcd.slopes)
 
 
-class Shape(NamedTuple):
+class Topology(NamedTuple):
     """How gates hang together: the left and right child of each, every child before its gate."""
 
     left: Ints
@@ -59,7 +59,7 @@ class Parameters(NamedTuple):
     link: Floats  # (2,): steepness, threshold
 
 
-class Data(NamedTuple):
+class Batch(NamedTuple):
     """The rows to learn from."""
 
     columns: Ints  # (leaves,): which feature each leaf reads
@@ -87,9 +87,19 @@ def parts(vector: Floats) -> Parameters:
     return Parameters(slope, centre, missing, vector[3 * m : 3 * m + n], vector[3 * m + n : -2], vector[-2:])
 
 
+class Network(NamedTuple):
+    """A tree ready to be worked out."""
+
+    parameters: Parameters
+    shape: Topology
+    gates: Floats  # (gates, 10): the numbers of each gate, see `loops`
+    turned: Bools  # (nodes,): whether a node is the input of a disjunction
+
+
 @compiled(reassociate=False)
-def prepare(p: Parameters, shape: Shape, knee: float) -> tuple[Floats, Bools]:
-    """Return each gate's numbers (see `loops`), and for each node whether it is turned: the input of a disjunction."""
+def prepare(parameters: Floats, shape: Topology, knee: float) -> Network:
+    """Work out what does not depend on the rows."""
+    p = parts(parameters)
     m, n = p.slope.size, p.weight.size
     gates = np.empty((n, 10))
     turned = np.zeros(m + n, np.bool_)
@@ -106,42 +116,39 @@ def prepare(p: Parameters, shape: Shape, knee: float) -> tuple[Floats, Bools]:
         gates[j, loops.IS_HARD] = side > gcd.HARD
         turned[shape.left[j]] = dual
         turned[shape.right[j]] = dual
-    return gates, turned
+    return Network(p, shape, gates, turned)
 
 
 @compiled(reassociate=False)
-def _forward(
-    p: Parameters, shape: Shape, data: Data, start: int, stop: int, gates: Floats, turned: Bools, work: Work
-) -> None:
-    m = data.columns.size
+def _forward(net: Network, batch: Batch, start: int, stop: int, work: Workspace) -> None:
+    """Work out every node on the rows from `start` to `stop`."""
+    m, p, left, right = batch.columns.size, net.parameters, net.shape.left, net.shape.right
     for i in range(m):
-        raw = data.X[data.columns[i], start:stop]
-        if data.learned[i]:
-            sign = -1.0 if turned[i] else 1.0
+        raw = batch.X[batch.columns[i], start:stop]
+        if batch.learned[i]:
+            sign = -1.0 if net.turned[i] else 1.0
             loops.leaf_forward(raw, sign * p.slope[i], p.centre[i], sign * p.missing[i], work, i)
         else:
-            loops.given_forward(raw, turned[i], work, i)
+            loops.given_forward(raw, net.turned[i], work, i)
     for j in range(m - 1):
-        loops.gate_forward(gates[j], work, shape.left[j], shape.right[j], m + j, j, stop - start)
+        loops.gate_forward(net.gates[j], work, left[j], right[j], m + j, j, stop - start)
 
 
 @compiled(reassociate=False)
-def _backward(
-    p: Parameters, shape: Shape, data: Data, start: int, stop: int, gates: Floats, turned: Bools, work: Work,
-    slope_in: Parameters,
-) -> None:  # fmt: skip
-    m, size = data.columns.size, stop - start
+def _backward(net: Network, batch: Batch, start: int, stop: int, work: Workspace, slope_in: Parameters) -> None:
+    """Hand dL/dlog down from the root, and add up the slopes in the parameters."""
+    m, size, p = batch.columns.size, stop - start, net.parameters
     for j in range(m - 2, -1, -1):
-        left, right = shape.left[j], shape.right[j]
-        to_weight, to_andness = loops.gate_backward(gates[j], work, left, right, m + j, j, size)
+        left, right = net.shape.left[j], net.shape.right[j]
+        to_weight, to_andness = loops.gate_backward(net.gates[j], work, left, right, m + j, j, size)
         if p.andness[j] == gcd.NEUTRAL:
-            to_andness = loops.neutral_slope(gates[j], work, left, right, m + j, size)
+            to_andness = loops.neutral_slope(net.gates[j], work, left, right, m + j, size)
         slope_in.weight[j] += to_weight
-        slope_in.andness[j] += -to_andness if gates[j, loops.DUAL] > 0.0 else to_andness
+        slope_in.andness[j] += -to_andness if net.gates[j, loops.DUAL] > 0.0 else to_andness
     for i in range(m):
-        if data.learned[i]:
-            sign = -1.0 if turned[i] else 1.0
-            raw = data.X[data.columns[i], start:stop]
+        if batch.learned[i]:
+            sign = -1.0 if net.turned[i] else 1.0
+            raw = batch.X[batch.columns[i], start:stop]
             to_slope, to_centre, to_missing = loops.leaf_backward(raw, sign * p.slope[i], p.centre[i], work, i)
             slope_in.slope[i] += sign * to_slope
             slope_in.centre[i] += to_centre
@@ -150,59 +157,56 @@ def _backward(
 
 @compiled(reassociate=False)
 def loss_gradient(
-    parameters: Floats, shape: Shape, data: Data, settings: Settings, work: Work, gradient: Floats
+    parameters: Floats, shape: Topology, batch: Batch, settings: Settings, work: Workspace, gradient: Floats
 ) -> float:
-    """Fill `gradient` and return the loss; goes through the rows in blocks of what `work` has room for."""
-    rows, block, gate_count = data.y.size, work.x.shape[1], shape.left.size
-    p, slope_in = parts(parameters), parts(gradient)
-    gates, turned = prepare(p, shape, settings.knee)
+    """Fill `gradient` and return the loss; goes through the rows in blocks of what `work` holds."""
+    rows, block, gate_count = batch.y.size, work.x.shape[1], shape.left.size
+    net, slope_in = prepare(parameters, shape, settings.knee), parts(gradient)
+    link, weight = net.parameters.link, net.parameters.weight
     gradient[:] = 0.0
     loss = 0.0
     for start in range(0, rows, block):
         stop = min(start + block, rows)
-        _forward(p, shape, data, start, stop, gates, turned, work)
-        y, share = data.y[start:stop], data.share[start:stop]
+        _forward(net, batch, start, stop, work)
+        y, share = batch.y[start:stop], batch.share[start:stop]
         if settings.calibrated:
             part, to_steepness, to_threshold = loops.calibrated_link(
-                y, share, settings.amplifier, p.link[0], p.link[1], work
+                y, share, settings.amplifier, link[0], link[1], work
             )
             slope_in.link[0] += to_steepness
             slope_in.link[1] += to_threshold
         else:
             part = loops.truth_link(y, share, settings.amplifier, work)
         loss += part
-        _backward(p, shape, data, start, stop, gates, turned, work, slope_in)
+        _backward(net, batch, start, stop, work, slope_in)
     for j in range(gate_count):
-        away = p.weight[j] - 0.5
+        away = weight[j] - 0.5
         loss += settings.penalty * away * away / gate_count
         slope_in.weight[j] += settings.amplifier * settings.penalty * 2.0 * away / gate_count
     return settings.amplifier * loss
 
 
-def node_truths(parameters: Floats, shape: Shape, data: Data, knee: float) -> Floats:
+def node_truths(parameters: Floats, shape: Topology, batch: Batch, knee: float) -> Floats:
     """Return what every node says, (nodes, rows); leaves first, root last."""
-    work = room(len(data.columns), len(data.y))
-    p = parts(parameters)
-    gates, turned = prepare(p, shape, knee)
-    _forward(p, shape, data, 0, len(data.y), gates, turned, work)
-    return np.where(turned[:, None], work.c, work.x)
+    work, net = workspace(len(batch.columns), len(batch.y)), prepare(parameters, shape, knee)
+    _forward(net, batch, 0, len(batch.y), work)
+    return np.where(net.turned[:, None], work.c, work.x)
 
 
-def root_truths(parameters: Floats, shape: Shape, data: Data, knee: float) -> Floats:
+def root_truths(parameters: Floats, shape: Topology, batch: Batch, knee: float) -> Floats:
     """Return what the root says, row by row, in blocks."""
-    found = np.empty(len(data.y))
-    work = room(len(data.columns), min(BLOCK, len(found)))
-    _root_truths(parts(parameters), shape, data, knee, work, found)
+    found = np.empty(len(batch.y))
+    work = workspace(len(batch.columns), min(BLOCK, len(found)))
+    _root_truths(prepare(parameters, shape, knee), batch, work, found)
     return found
 
 
 @compiled(reassociate=False)
-def _root_truths(p: Parameters, shape: Shape, data: Data, knee: float, work: Work, found: Floats) -> None:
-    gates, turned = prepare(p, shape, knee)
+def _root_truths(net: Network, batch: Batch, work: Workspace, found: Floats) -> None:
     block = work.x.shape[1]
     for start in range(0, found.size, block):
         stop = min(start + block, found.size)
-        _forward(p, shape, data, start, stop, gates, turned, work)
+        _forward(net, batch, start, stop, work)
         found[start:stop] = work.x[-1, : stop - start]  # the root is never turned
 
 
@@ -211,13 +215,13 @@ def size(m: int) -> int:
     return 5 * m
 
 
-def left_chain(m: int) -> Shape:
+def left_chain(m: int) -> Topology:
     """Return ((x0 . x1) . x2) . ...: the paper's layout."""
     gates = np.arange(m - 1)
-    return Shape(np.where(gates == 0, 0, m + gates - 1), gates + 1)
+    return Topology(np.where(gates == 0, 0, m + gates - 1), gates + 1)
 
 
-def balanced(m: int) -> Shape:
+def balanced(m: int) -> Topology:
     """Return the layout that pairs neighbours, level by level; an odd one out goes up to the next level."""
     level: list[int] = list(range(m))
     pairs: list[tuple[int, int]] = []
@@ -226,92 +230,10 @@ def balanced(m: int) -> Shape:
         level = [*range(m + len(pairs), m + len(pairs) + len(here)), *level[2 * len(here) :]]
         pairs += here
     left, right = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return Shape(np.ascontiguousarray(left), np.ascontiguousarray(right))
+    return Topology(np.ascontiguousarray(left), np.ascontiguousarray(right))
 
 
-def room(leaves: int, rows: int) -> Work:
+def workspace(leaves: int, rows: int) -> Workspace:
     """Return a workspace; each thread needs its own."""
     x, c, logs, d = (np.empty((2 * leaves - 1, rows)) for _ in range(4))
-    return Work(x, c, logs, d, np.empty((leaves - 1, rows)))
-
-
-class Signals(NamedTuple):
-    """Loss and gradient, and what every node says and how the loss depends on it; leaves first, root last."""
-
-    loss: float
-    gradient: Floats
-    truths: Floats  # (nodes, rows)
-    slopes: Floats  # (nodes, rows): dL/dtruth
-
-
-class Objective:
-    """The loss of one tree shape on one table: checks its arguments, keeps a workspace. Use one a thread.
-
-    `X` is (features, rows) and finite, `loops.MISSING` where a value is missing. `columns` says which feature each leaf
-    reads; `learned`, for all or for each leaf, whether its criterion is learned or its feature holds truths. `y` may be
-    soft, `sample_weight` is scaled to sum 1.
-    """
-
-    def __init__(
-        self,
-        shape: Shape,
-        columns: ArrayLike,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        learned: ArrayLike = True,
-        calibrated: bool = True,
-        aggregator: gcd.Aggregator = gcd.gcd,
-        penalty: float = 0.0,
-        amplifier: float = 1.0,
-    ) -> None:
-        target, leaves = np.ascontiguousarray(y, dtype=np.float64), np.ascontiguousarray(columns, dtype=np.int64)
-        if target.ndim != 1 or target.size == 0:
-            raise ValueError(f"y must be one column of at least one row, got shape {target.shape}")
-        share = np.ones(len(target)) if sample_weight is None else np.array(sample_weight, dtype=np.float64)
-        if not np.isfinite(share).all() or (share < 0.0).any() or share.sum() <= 0.0:
-            raise ValueError("sample weights must be finite, not negative and not all 0")
-        which = np.array(np.broadcast_to(np.asarray(learned, dtype=bool), leaves.shape))
-        self.shape = Shape(*(np.ascontiguousarray(side, dtype=np.int64) for side in shape))
-        self.data = Data(leaves, which, np.ascontiguousarray(X, dtype=np.float64), target, share / share.sum())
-        self.settings = Settings(calibrated, aggregator.knee, float(penalty), float(amplifier))
-        self._check()
-        self._work = room(len(leaves), min(BLOCK, len(target)))
-
-    def _check(self) -> None:
-        columns, learned, X, y, share = self.data
-        left, right = self.shape
-        m = len(columns)
-        if sorted([*left, *right]) != list(range(2 * m - 2)) or (np.maximum(left, right) >= m + np.arange(m - 1)).any():
-            raise ValueError(f"the shape must join {m} leaves by {m - 1} gates, each node once and before its gate")
-        if X.ndim != 2 or X.shape[1] != len(y) or len(share) != len(y):
-            raise ValueError(
-                f"X must be (features, rows) with a target and a weight a row, got {X.shape}, {len(y)} rows"
-            )
-        if m == 0 or columns.min() < 0 or columns.max() >= len(X):
-            raise ValueError(f"columns must name one of {len(X)} features for each leaf")
-        if not np.isfinite(X).all() or not ((y >= 0.0) & (y <= 1.0)).all():
-            raise ValueError("X must be finite and y in [0, 1]")
-        fixed = X[columns[~learned]]
-        if not ((fixed >= 0.0) & (fixed <= 1.0)).all():
-            raise ValueError("the features of leaves with fixed criteria must hold truths in [0, 1]")
-
-    def __call__(self, parameters: Floats) -> tuple[float, Floats]:
-        """Return the loss and its gradient."""
-        return self._run(parameters, self._work)
-
-    def _run(self, parameters: Floats, work: Work) -> tuple[float, Floats]:
-        gradient = np.empty(size(len(self.data.columns)))
-        if parameters.shape != gradient.shape:
-            raise ValueError(f"expected {len(gradient)} parameters, got {parameters.shape}")
-        return loss_gradient(parameters, self.shape, self.data, self.settings, work, gradient), gradient
-
-    def signals(self, parameters: Floats) -> Signals:
-        """Return loss and gradient with each node's truths and the loss's slopes in them, for every row at once."""
-        work = room(len(self.data.columns), len(self.data.y))
-        loss, gradient = self._run(parameters, work)
-        _, turned = prepare(parts(parameters), self.shape, self.settings.knee)
-        truths = np.where(turned[:, None], work.c, work.x)
-        slopes = np.where(turned, -1.0, 1.0)[:, None] * work.d / np.maximum(work.x, loops.TINY)
-        return Signals(loss, gradient, truths, slopes)
+    return Workspace(x, c, logs, d, np.empty((leaves - 1, rows)))

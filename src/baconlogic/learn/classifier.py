@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from baconlogic.core.answers import LARGEST
+from baconlogic.core.checks import Hint, ParameterError
 from baconlogic.core.columns import Columns
 from baconlogic.core.subject import subject
 from baconlogic.learn import encode as encoding
@@ -146,7 +147,7 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         if self.class_weight is not None:
             importance = self._class_weights(labels, codes, weight)
             weight = weight * importance[codes]
-            _check_weight(weight, "class_weight times sample_weight")
+            _check_weight(weight, Hint("class_weight", "class_weight times sample_weight"))
         kept = weight > 0.0
         columns, counts = rows.merge(encoding.read(table, weight), codes[kept], weight[kept], len(self.classes_))
         with Progress(self, X, labels, verbose=self.verbose) as progress:
@@ -296,10 +297,10 @@ def _given(y: ArrayLike | None) -> NDArray[Any]:
     return np.asarray(column_or_1d(y))
 
 
-def _check_weight(weight: Floats, what: str) -> None:
+def _check_weight(weight: Floats, what: str | Hint) -> None:
     with np.errstate(over="ignore"):
         total = weight.sum()
     if (weight < 0.0).any() or total <= 0.0:
-        raise ValueError(f"{what} must not be negative, and not 0 for all rows")
+        raise ParameterError(what, " must not be negative, and not 0 for all rows")
     if not total <= LARGEST:
-        raise ValueError(f"{what} must not sum to more than {LARGEST:g}; divide it by a number")
+        raise ParameterError(what, f" must not sum to more than {LARGEST:g}; divide it by a number")

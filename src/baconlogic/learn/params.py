@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from baconlogic.core import gcd
 from baconlogic.core.answers import Feature, as_labels
+from baconlogic.core.checks import Hint, Parameter, ParameterError
 from baconlogic.core.nodes import Gate
 from baconlogic.learn import encode as encoding
 from baconlogic.learn import start as starts
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from baconlogic.core.tree import Tree
     from baconlogic.learn.encode import Column
 
+GIVE_INIT = Hint("init", "init=Tree.parse(...)")
 SEARCHES = {
     "auto": Auto,
     "growth": Growth,
@@ -69,7 +71,7 @@ def plan(clf: Any, columns: Sequence[Column], before: Decision | None, started: 
     """Check the parameters of a classifier against each other and the table."""
     _one_of("criteria", clf.criteria, ("learned", "sigmoid", "minmax"))
     _one_of("simplicity", clf.simplicity, ("best", "one-se"))
-    _one_of("aggregator", clf.aggregator, tuple(gcd.AGGREGATORS))
+    _one_of("aggregator", clf.aggregator, tuple(name for name, rule in gcd.AGGREGATORS.items() if rule.learnable))
     _positive("max_leaves", clf.max_leaves, Integral, "whole number")
     _positive("time_budget", clf.time_budget, Real, "number of seconds")
     names = [Feature(column.name, column.kind).name for column in columns]  # refuses what no file can hold
@@ -94,7 +96,8 @@ def plan(clf: Any, columns: Sequence[Column], before: Decision | None, started: 
 
 def _positive(what: str, value: Any, kind: type, words: str) -> None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, kind) or not value > 0):  # type: ignore[operator]
-        raise ValueError(f"{what} must be a positive {words}, or None, got {value!r}")
+        said = f" must be a positive {words}"
+        raise ParameterError(Parameter(what), said, Hint("none", ", or None"), f", got {value!r}")
 
 
 def _agree_with_aggregator(clf: Any, asked: Wishes) -> None:
@@ -135,9 +138,10 @@ def _search(given: Any, asked: Wishes) -> tuple[Any, str]:
     if isinstance(given, str):
         _one_of("search", given, tuple(SEARCHES))
         if given in ("refine", "calibrate") and not (asked.order or asked.init is not None):
-            raise ValueError(f"search={given!r} needs a tree to start from: give init=Tree.parse(...) or order=[...]")
+            said = " needs a tree to start from: give "
+            raise ParameterError(Parameter("search", given), said, GIVE_INIT, " or ", Hint("order", "order=[...]"))
         if given == "calibrate" and asked.init is None:
-            raise ValueError("search='calibrate' keeps a tree as it is: give init=Tree.parse(...)")
+            raise ParameterError(Parameter("search", given), " keeps a tree as it is: give ", GIVE_INIT)
         return SEARCHES[given](), given
     if not hasattr(given, "find") or isinstance(given, type):
         raise TypeError(f"search must be one of {', '.join(SEARCHES)} or a search object, got {given!r:.60}")

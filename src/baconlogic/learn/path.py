@@ -64,6 +64,7 @@ class History:
     base_loss: float  # that of always answering the base rate
     seconds: float
     attempts: tuple[Any, ...] = ()
+    interrupted: bool = False  # from the keyboard, and the best tree found so far was kept
 
     def __str__(self) -> str:
         said = f"{self.label}: {self.search} search, {self.stopped}; {_leaves(self.leaves)} in {self.seconds:.1f} s"

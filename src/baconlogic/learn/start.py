@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baconlogic.core import gcd
-from baconlogic.core.criteria import Given, Sigmoid, Table
+from baconlogic.core.checks import Parameter, ParameterError
+from baconlogic.core.criteria import Sigmoid
 from baconlogic.core.nodes import Gate, Leaf, flatten, negations
-from baconlogic.kernel.loss import Shape
+from baconlogic.kernel.loss import Topology
 from baconlogic.learn import encode as encoded
 from baconlogic.learn.encode import Source
 from baconlogic.learn.search import draft as drafts
@@ -36,7 +37,7 @@ def fixed_sources(tree: Tree, columns: Sequence[Column]) -> list[Source]:
     found = []
     for node, negated in _signed(tree.root):
         if isinstance(node, Leaf) and not _learnable(node, columns[place[node.feature]]):
-            if columns[place[node.feature]].kind == encoded.CATEGORY and not isinstance(node.criterion, Table):
+            if columns[place[node.feature]].kind == encoded.CATEGORY and not node.criterion.categorical:
                 raise ValueError(f"init reads {node.feature!r} as a number, but the column holds text; type a table")
             found.append(Source(place[node.feature], node.criterion, negated))
     return found
@@ -48,23 +49,23 @@ def check_complete(tree: Tree, columns: Sequence[Column]) -> None:
     for _, leaf in tree.walk():
         if isinstance(leaf, Leaf) and _learnable(leaf, place[leaf.feature]):
             column = place[leaf.feature]
-            if isinstance(leaf.criterion, Given) and column.kind != encoded.TRUTH:
+            if leaf.criterion.holds_truths and column.kind != encoded.TRUTH:
                 lacks = "no criterion"
             elif column.holes and leaf.criterion.missing is None:
                 lacks = "no truth for missing values"
             else:
                 continue
-            raise ValueError(
-                f"search='calibrate' keeps init as it is, but its leaf {leaf.feature!r} has {lacks}; "
-                "state it, or use search='refine'"
+            raise ParameterError(
+                Parameter("search", "calibrate"),
+                f" keeps init as it is, but its leaf {leaf.feature!r} has {lacks}; state it, or use search='refine'",
             )
 
 
 def _learnable(leaf: Leaf, column: Column) -> bool:
-    if isinstance(leaf.criterion, Given):
+    if leaf.criterion.holds_truths:
         truths = (column.known >= 0.0) & (column.known <= 1.0)
         return column.kind != encoded.NUMBER or not truths.all()
-    return isinstance(leaf.criterion, Sigmoid) and column.kind == encoded.NUMBER
+    return leaf.criterion.learnable and column.kind == encoded.NUMBER
 
 
 def _signed(root: Node) -> list[tuple[Node, bool]]:
@@ -105,7 +106,7 @@ class _Builder:
             *(np.array(part, dtype=float) for part in criteria),
             [gate[2] for gate in self.gates], [gate[3] for gate in self.gates], STEEPNESS, THRESHOLD,
         ]  # fmt: skip
-        return Draft(Shape(left, right), np.array(columns, dtype=np.int64), values)
+        return Draft(Topology(left, right), np.array(columns, dtype=np.int64), values)
 
     def _leaf(self, leaf: Leaf, negated: bool) -> tuple[str, int]:
         feature = self.place[leaf.feature]
@@ -118,7 +119,7 @@ class _Builder:
         slope, centre = 2.0, 0.0
         if column.kind == encoded.TRUTH:
             slope = CRISP  # of 0 and 1, at -1 and 1
-        elif isinstance(leaf.criterion, Sigmoid):
+        elif isinstance(leaf.criterion, Sigmoid):  # the shape that is learned, by these two numbers
             slope = leaf.criterion.slope * column.scale
             centre = (leaf.criterion.centre - column.centre) / column.scale
         at = self.encoding.sources.index(Source(feature))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.core.nodes import Leaf
 from baconlogic.learn import encode as encoding
 from baconlogic.learn import start as starts
@@ -38,7 +39,8 @@ def task_of(p: Plan, counts: Floats, target: int, place: int, halted: list[bool]
     names = [column.name for column in p.columns]
     lost = [name for name in p.wishes.required if names.index(name) not in shown.features]
     if lost:
-        raise ValueError(f"required names {lost[0]!r}, which has one value only; nothing can be learned from it")
+        said = f" names {lost[0]!r}, which has one value only; nothing can be learned from it"
+        raise ParameterError(Parameter("required"), said)
     bounds = np.array([p.wishes.bounds(p.columns[s.feature].name) for s in sources])
     template = Problem(
         np.empty((len(sources), 0)), np.empty(0), np.empty(0), shown.learned, shown.features,
@@ -90,7 +92,8 @@ def _start(p: Plan, task: Task, tree: Tree | None) -> Draft | None:
         names = [p.columns[source.feature].name for source in task.encoding.sources]
         lost = [name for name in p.wishes.order if name not in names]
         if lost:
-            raise ValueError(f"order names {lost[0]!r}, which has one value only; nothing can be learned from it")
+            said = f" names {lost[0]!r}, which has one value only; nothing can be learned from it"
+            raise ParameterError(Parameter("order"), said)
         problem = task.problem(learning.sample(task))
         return ranked(problem, [[j for j, name in enumerate(names) if name == wanted] for wanted in p.wishes.order])
     return None

@@ -10,6 +10,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.core import gcd
+from baconlogic.core.checks import Hint, Parameter, ParameterError
 from baconlogic.core.nodes import Gate, Leaf
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def agree_with_search(asked: Wishes, search: str, features: int, max_leaves: int
     if asked.required and search == "peel":
         raise ValueError(f"{asked.required[0]!r} is required, which search='peel' does not promise; use search='auto'")
     if search == "sinkhorn" and max_leaves is not None and features > max_leaves:
-        raise ValueError(f"search='sinkhorn' uses all {features} features, but max_leaves is {max_leaves}; forbid some")
+        said = f" uses all {features} features, but max_leaves is {max_leaves}; forbid some"
+        raise ParameterError(Parameter("search", search), said)
     if search == "additive" and any(not low <= gcd.NEUTRAL <= high for low, high in _stated(asked)):
         raise ValueError("andness excludes 0.5, but search='additive' joins all by a neutral gate; use search='auto'")
     if search == "sinkhorn" and (asked.andness != ANY or asked.gates):
@@ -90,7 +92,7 @@ def _listed(value: Any, what: str, names: Sequence[str]) -> tuple[str, ...]:
     _known(found, what, names)
     twice = [name for name, times in Counter(found).items() if times > 1]
     if twice:
-        raise ValueError(f"{what} names {twice[0]!r} twice")
+        raise ParameterError(Parameter(what), f" names {twice[0]!r} twice")
     return found
 
 
@@ -99,7 +101,7 @@ def _known(found: Iterable[Any], what: str, names: Sequence[str]) -> None:
         if name not in names:
             close = difflib.get_close_matches(str(name), [str(known) for known in names], n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"the table has {', '.join(map(repr, names[:10]))}"
-            raise ValueError(f"{what} names {name!r}, which is not a column; {hint}")
+            raise ParameterError(Parameter(what), f" names {name!r}, which is not a column; {hint}")
 
 
 def _mapping(value: Any, what: str, names: Sequence[str]) -> Mapping[str, Any]:
@@ -123,20 +125,21 @@ def _andness(value: Any, names: Sequence[str]) -> tuple[tuple[float, float], Map
     if value is None:
         return ANY, {}
     if not isinstance(value, Mapping):
-        return _bounds(value, "andness"), {}
+        return _bounds(value, Parameter("andness")), {}
     said = {name: _bounds(pair, f"the andness of {name!r}") for name, pair in value.items()}
     tree = said.pop(None, ANY)
     _known(said, "andness", names)
     return tree, said
 
 
-def _bounds(value: Any, what: str) -> tuple[float, float]:
+def _bounds(value: Any, what: str | Parameter) -> tuple[float, float]:
     pair = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else ()
     if len(pair) != 2 or not all(isinstance(end, Real) and not isinstance(end, bool) for end in pair):
         raise TypeError(f"{what} must be a pair (lowest, highest), e.g. (0.75, 2) for hard conjunction, got {value!r}")
     low, high = float(pair[0]), float(pair[1])
     if not gcd.LOWEST <= low <= high <= gcd.HIGHEST:
-        raise ValueError(f"{what} must be (lowest, highest) within [-1, 2], got ({low:g}, {high:g})")
+        pair_words = Hint("bounds", "(lowest, highest)")
+        raise ParameterError(what, " must be ", pair_words, f" within [-1, 2], got ({low:g}, {high:g})")
     return low, high
 
 
@@ -146,7 +149,7 @@ def _agree(asked: Wishes, max_leaves: int | None) -> None:
         if both:
             raise ValueError(f"{both[0]!r} is in {what} and in forbidden; take it out of one of them")
         if max_leaves is not None and len(named) > max_leaves:
-            raise ValueError(f"{what} names {len(named)} features, but max_leaves is {max_leaves}")
+            raise ParameterError(Parameter(what), f" names {len(named)} features, but max_leaves is {max_leaves}")
     if asked.order:
         lost = [name for name in asked.required if name not in asked.order]
         if lost:

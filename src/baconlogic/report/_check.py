@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core.criteria import Table
-from baconlogic.core.gcd import LEVELS
+from baconlogic.core.levels import LEVELS
 from baconlogic.core.results import Listing, Result
 from baconlogic.core.subject import subject
 from baconlogic.core.words import listed, number, one_line
@@ -30,6 +29,7 @@ from baconlogic.report._report import in_markdown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from baconlogic.core.criterion import Criterion
     from baconlogic.core.nodes import Path
 
 Claim = dict[str, Any]  # as in the schema: numbers are Decimal, they know how they were written; paths are tuples
@@ -377,14 +377,14 @@ def _threshold(claim: Claim, facts: Facts) -> Truth:
     true = "; ".join(dict.fromkeys(one_line(each.words(feature)) for each in criteria)) or "it is not used"
     if "category" in claim:
         category = int(claim["category"]) if isinstance(claim["category"], Decimal) else claim["category"]
-        return any(_has_truth(each, category, truth) for each in criteria if isinstance(each, Table)), true
+        return any(_has_truth(each, category, truth) for each in criteria if each.categorical), true
     value = claim["value"]
     reach = half(value) + 1e-12 * abs(float(value))
     holds = facts.turns(feature, float(value) - reach, float(value) + reach, float(truth))
-    return holds and claim.get("unit", "") in {"", *(getattr(each, "unit", "") for each in criteria)}, true
+    return holds and claim.get("unit", "") in {"", *(each.unit for each in criteria)}, true
 
 
-def _has_truth(table: Table, category: Any, truth: Decimal) -> bool:
+def _has_truth(table: Criterion, category: Any, truth: Decimal) -> bool:
     try:
         return stands_for(truth, float(table.truth(np.array([category], dtype=object))[0]), share=True)
     except (TypeError, ValueError):  # not in the table
@@ -433,7 +433,7 @@ class Vocabulary:
             "class": [answer(label) for label in labels if not isinstance(label, bool)],
             "level": [text for level in LEVELS.values() for text in (level.name, level.words)],
             "column": sorted(facts.columns),
-            "category": [str(c) for each in criteria if isinstance(each, Table) for c, _ in each.truths],
+            "category": [str(category) for each in criteria for category, _ in each.truths],
         }
         self.kinds = {_key(name): kind for kind in reversed(named) for name in named[kind]}
         bare = {name for names in named.values() for name in names if len(name) > 2 and not _NUMBER.fullmatch(name)}

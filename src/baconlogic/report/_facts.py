@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core.criteria import Given, Numeric, unlisted
+from baconlogic import metrics
+from baconlogic.core.criteria import unlisted
+from baconlogic.core.levels import HARD_ROLES
 from baconlogic.core.nodes import Gate, Leaf, Not
 from baconlogic.explain._case import categories, constant, unnamed
-from baconlogic.explain._roles import HARD, LeafRole, by_feature, feature_weights, leaf_roles, told_level
-from baconlogic.report import _measures as measures
+from baconlogic.explain._roles import LeafRole, by_feature, feature_weights, leaf_roles, told_level
 
 if TYPE_CHECKING:
-    from baconlogic.core.criteria import Criterion
-    from baconlogic.core.gcd import Level
+    from baconlogic.core.criterion import Criterion
+    from baconlogic.core.levels import Level
     from baconlogic.core.nodes import Node, Path
     from baconlogic.core.subject import Subject
 
@@ -142,11 +143,11 @@ class Facts:
         places = self.places(part)
         if any(self._place_role(path, within or ()) == role for path in places):
             return True
-        if within is not None or role not in HARD or not places:
+        if within is not None or role not in HARD_ROLES or not places:
             return False
         path = self.path(part)
         found = self.decisive.get(str(part)) if path is None else self._node_decisive(path)
-        return None if found is None else found[HARD.index(role)]
+        return None if found is None else found[HARD_ROLES.index(role)]
 
     def _place_role(self, path: Path, within: Path) -> str:
         """Return the role that all gates from one gate down to a node give it; nothing where they differ."""
@@ -198,14 +199,8 @@ class Facts:
 
     def turns(self, feature: str, low: float, high: float, truth: float) -> bool:
         """Whether a criterion of a feature, between two raw values, passes, reaches or leaves a degree of truth."""
-        for criterion, _ in self.criteria(feature):
-            if isinstance(criterion, Numeric):
-                start, end = max(low, criterion.domain[0]), min(high, criterion.domain[1])
-                if start <= end:
-                    lowest, highest = (float(x[0]) for x in criterion.image(np.array([start]), np.array([end])))
-                    if lowest < highest and lowest <= truth <= highest:
-                        return True
-        return False
+        criteria = [criterion for criterion, _ in self.criteria(feature) if not criterion.categorical]
+        return any(low <= value <= high for criterion in criteria for value in criterion.crossings(truth))
 
     def count(self, what: str, within: Path = ()) -> int | None:
         """Return how many features, leaves or gates there are below a gate, itself counted, its inputs, or the rows."""
@@ -225,11 +220,10 @@ class Facts:
         if self._judged is None:
             return {}
         truths, positive = self._judged
-        yes, no = positive.astype(float), (~positive).astype(float)
-        found = measures.shares(measures.counts_at(truths, yes, no, self.asked.threshold))
-        area = measures.auc(truths, yes, no)
-        shares = {name: share.value for name, share in found.items() if share.n}
-        return shares if area is None else {**shares, "auc": area[0]}
+        counts = metrics.confusion(self.asked.decides(truths), positive).shares
+        found = {name: k / n for name, (k, n) in counts.items() if n}
+        area = metrics.auc(truths, positive, ~positive)
+        return found if area is None else {**found, "auc": area.value}
 
 
 def quoted(text: str) -> str:
@@ -246,9 +240,9 @@ def _tried(leaves: list[Leaf]) -> list[Any]:
     """Return values of a feature among which its best and its worst are."""
     if all(leaf.criterion.categorical for leaf in leaves):
         return [*categories(leaves), *unnamed(leaves)] or [None]
-    numeric = [leaf.criterion for leaf in leaves if isinstance(leaf.criterion, Numeric)]
+    numeric = [leaf.criterion for leaf in leaves if not leaf.criterion.categorical]
     bends = sorted({x for criterion in numeric for x in criterion.bends})
-    if any(isinstance(criterion, Given) for criterion in numeric):
+    if any(criterion.holds_truths for criterion in numeric):
         bends = sorted({0.0, 1.0, *(x for x in bends if 0.0 <= x <= 1.0)})
     if len(leaves) == 1 and numeric[0].rising is not None:
         return [bends[0], bends[-1]]

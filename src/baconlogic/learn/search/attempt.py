@@ -53,7 +53,7 @@ class Attempt:
 
     number: int
     order: Ints  # (features,): the feature that each leaf reads
-    shape: kernel.Shape
+    shape: kernel.Topology
     parameters: Floats  # kernel vector, weights and andness in natural units; the rest is 0
     loss: float  # amplified, with the penalty
     accuracy: float  # weighted, of reading a truth of 1/2 and more as 1

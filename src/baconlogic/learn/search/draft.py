@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from baconlogic.kernel.loss import Parameters, Shape, left_chain, parts
+from baconlogic.kernel.loss import Parameters, Topology, left_chain, parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class Leaf(NamedTuple):
 class Draft(NamedTuple):
     """A binary tree: its shape, the column each leaf reads, and the kernel's parameter vector."""
 
-    shape: Shape
+    shape: Topology
     columns: Ints  # (leaves,)
     parameters: Floats
 
@@ -56,7 +56,7 @@ def single(leaf: Leaf, steepness: float, threshold: float) -> Draft:
     """Return the tree of one leaf."""
     nothing = np.empty(0, dtype=np.int64)
     values = np.array([leaf.slope, leaf.centre, leaf.missing, steepness, threshold])
-    return Draft(Shape(nothing, nothing), np.array([leaf.column]), values)
+    return Draft(Topology(nothing, nothing), np.array([leaf.column]), values)
 
 
 def chain(leaves: list[Leaf], weight: Floats, andness: Floats, steepness: float, threshold: float) -> Draft:
@@ -78,7 +78,7 @@ def insert(draft: Draft, node: int, leaf: Leaf, weight: float, andness: float) -
     left, right = moved(draft.shape.left), moved(draft.shape.right)
     below, gate = int(moved(np.array([node]))[0]), m + 1 + place
     left, right = np.where(left == below, gate, left), np.where(right == below, gate, right)
-    shape = Shape(np.insert(left, place, below), np.insert(right, place, m))
+    shape = Topology(np.insert(left, place, below), np.insert(right, place, m))
     values = np.r_[
         *(np.append(old, new) for old, new in zip(p[:3], leaf[1:], strict=True)),
         np.insert(p.weight, place, weight),
@@ -100,7 +100,7 @@ def remove(draft: Draft, leaf: int) -> Draft:
         gates = old - m
         return np.where(old < m, old - (old > leaf), m - 1 + gates - (gates > gate))
 
-    shape = Shape(moved(np.delete(left, gate)), moved(np.delete(right, gate)))
+    shape = Topology(moved(np.delete(left, gate)), moved(np.delete(right, gate)))
     values = np.r_[
         *(np.delete(old, leaf) for old in p[:3]), np.delete(p.weight, gate), np.delete(p.andness, gate), p.link
     ]

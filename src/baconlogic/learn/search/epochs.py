@@ -18,8 +18,8 @@ import numpy as np
 from baconlogic.core import gcd
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import compiled
-from baconlogic.kernel.loops import TINY, Work
-from baconlogic.kernel.loss import Data, Settings, Shape
+from baconlogic.kernel.loops import TINY, Workspace
+from baconlogic.kernel.loss import Batch, Settings, Topology
 from baconlogic.kernel.sinkhorn import add_gumbel, sinkhorn, sinkhorn_backward
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Problem(NamedTuple):
     truths: Floats  # (blocks, features, rows)
     y: Floats  # (blocks, rows)
     share: Floats  # (blocks, rows), sum 1
-    shape: Shape
+    shape: Topology
     settings: Settings
 
 
@@ -77,10 +77,10 @@ class State(NamedTuple):
     read: Floats  # (features, rows) of one block: what the leaves read, then the loss's slope in it
     dials: Floats  # lowest loss on a hard order; noise and temperature of the next epoch
     trace: Floats  # (3, epochs): loss, noise, temperature
-    work: Work
+    work: Workspace
 
 
-def pose(truths: Floats, y: Floats, share: Floats, shape: Shape, settings: Settings, inside: float) -> Problem:
+def pose(truths: Floats, y: Floats, share: Floats, shape: Topology, settings: Settings, inside: float) -> Problem:
     """Return the problem of these rows; truths, (features, rows), are kept `inside` away from 0 and 1."""
     features, rows = truths.shape
     block = min(rows, kernel.BLOCK)
@@ -97,7 +97,7 @@ def begin(problem: Problem, schedule: Schedule, iterations: int, max_epochs: int
     _, features, block = problem.truths.shape
     gates, vector = features - 1, kernel.size(features)
     free = np.r_[np.zeros(gates), rng.normal(0.0, 1.0, gates), rng.normal(0.0, 0.1, features**2)]
-    room = kernel.room(features, block)
+    room = kernel.workspace(features, block)
     return State(
         free, free[: 2 * gates].copy(), np.zeros_like(free), np.zeros((2, free.size)), np.zeros(vector),
         np.zeros(vector), np.zeros(vector), np.empty((2 * iterations, features, features)),
@@ -139,7 +139,7 @@ def _step(free: Floats, slope: Floats, moments: Floats, step: int, rate: float) 
 
 
 @compiled(reassociate=False)
-def _leaf_slopes(turned: Bools, work: Work, out: Floats) -> None:
+def _leaf_slopes(turned: Bools, work: Workspace, out: Floats) -> None:
     """Put dL/dtruth of each leaf into `out`: from dL/dlog x, where x is the truth or, turned, its complement."""
     for i in range(len(out)):
         x, d, row = work.x[i], work.d[i], out[i]
@@ -155,7 +155,7 @@ def loss_of(problem: Problem, order: Ints, soft: bool, state: State, back: Float
     Leaves read features in `order`, or `matrix @ truths` if soft, the matrix being the last of `softs`.
     """
     learned, settings = np.zeros(len(order), np.bool_), problem.settings
-    _, turned = kernel.prepare(kernel.parts(state.parameters), problem.shape, settings.knee)
+    turned = kernel.prepare(state.parameters, problem.shape, settings.knee).turned
     state.gradient[:] = 0.0
     back[:] = 0.0
     loss = 0.0
@@ -165,7 +165,7 @@ def loss_of(problem: Problem, order: Ints, soft: bool, state: State, back: Float
             np.dot(state.softs[-1], problem.truths[b], state.read)
             read = state.read
         once = Settings(settings.calibrated, settings.knee, settings.penalty * (b == 0), settings.amplifier)
-        data = Data(order, learned, read, y, share)
+        data = Batch(order, learned, read, y, share)
         loss += kernel.loss_gradient(state.parameters, problem.shape, data, once, state.work, state.part)
         state.gradient[:] += state.part
         if soft:

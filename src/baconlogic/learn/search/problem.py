@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from baconlogic.core import gcd
-from baconlogic.kernel.loss import Data, Settings, root_truths
+from baconlogic.kernel.loss import Batch, Settings, root_truths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,9 +74,9 @@ class Problem:
         """Whether a draft uses every required feature."""
         return set(self.required) <= set(self.features[draft.columns].tolist())
 
-    def data(self, draft: Draft) -> Data:
+    def data(self, draft: Draft) -> Batch:
         """Return what the kernel needs to know of the rows."""
-        return Data(draft.columns, self.learned[draft.columns], self.X, self.y, self.share)
+        return Batch(draft.columns, self.learned[draft.columns], self.X, self.y, self.share)
 
     def truths(self, draft: Draft) -> Floats:
         """Return what a draft says of each row."""

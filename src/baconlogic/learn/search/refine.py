@@ -28,8 +28,8 @@ from baconlogic.learn.search.draft import STEEPNESS, THRESHOLD, Draft
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from baconlogic.kernel.loops import Work
-    from baconlogic.kernel.loss import Data, Settings, Shape
+    from baconlogic.kernel.loops import Workspace
+    from baconlogic.kernel.loss import Batch, Settings, Topology
     from baconlogic.learn.search.problem import Problem
 
     Floats = NDArray[np.float64]
@@ -136,10 +136,10 @@ class Task(NamedTuple):
 
     freedom: Freedom
     strength: float
-    shape: Shape
-    data: Data
+    shape: Topology
+    data: Batch
     settings: Settings
-    work: Work
+    work: Workspace
 
 
 @compiled(reassociate=False)
@@ -223,7 +223,7 @@ def _descend(start: Floats, task: Task, steps: int) -> tuple[float, Floats]:
 
 def refine(problem: Problem, draft: Draft, steps: int) -> tuple[float, Draft]:
     """Return the penalised loss that `steps` of descent reach at most, and the draft there."""
-    work = kernel.room(draft.leaves, min(kernel.BLOCK, problem.rows))
+    work = kernel.workspace(draft.leaves, min(kernel.BLOCK, problem.rows))
     strength = problem.penalty / problem.cases
     task = Task(freedom(problem, draft), strength, draft.shape, problem.data(draft), problem.settings, work)
     loss, values = _descend(draft.parameters, task, steps)

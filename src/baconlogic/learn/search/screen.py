@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from baconlogic.kernel.loss import Shape
+    from baconlogic.kernel.loss import Topology
     from baconlogic.learn.search.bins import Bins
     from baconlogic.learn.search.problem import Problem
 
@@ -79,7 +79,7 @@ def _loss(z: float, link: Floats, y: float, share: float) -> float:
 
 @compiled(reassociate=False)
 def losses_at(
-    grid: Floats, node: int, truths: Floats, shape: Shape, p: kernel.Parameters, y: Floats, share: Floats, knee: float,
+    grid: Floats, node: int, truths: Floats, shape: Topology, p: kernel.Parameters, y: Floats, share: Floats, knee: float,
     out: Floats,
 ) -> None:  # fmt: skip
     """Fill out (grid, rows) with each row's loss if the node's truth were that of the grid."""
@@ -177,7 +177,7 @@ def _column(
 
 @compiled(reassociate=False)
 def _screen(
-    nodes: Ints, moves: Floats, truths: Floats, shape: Shape, p: kernel.Parameters, X: Floats, y: Floats, share: Floats,
+    nodes: Ints, moves: Floats, truths: Floats, shape: Topology, p: kernel.Parameters, X: Floats, y: Floats, share: Floats,
     knee: float, columns: Ints, index: NDArray[np.uint8], learned: NDArray[np.bool_], spans: Ints, where: Ints,
     part: Floats, low: Floats, high: Floats, bound: float,
 ) -> Floats:  # fmt: skip

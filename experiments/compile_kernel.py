@@ -1,4 +1,4 @@
-"""Compile what learning needs: `python -m experiments.warming`; the result is kept beside the code."""
+"""Compile what learning needs: `python -m experiments.compile_kernel`; the result is kept beside the code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from baconlogic.learn.search.protocol import Search
 from baconlogic.learn.search.sinkhorn import Sinkhorn
 
 
-def warm(n_jobs: int = 2) -> None:
+def compile_all(n_jobs: int = 2) -> None:
     """Fit a small table once by each search, side by side: they compile different parts."""
     searches: list[str | Search] = ["auto", Sinkhorn(attempts=1, acceptance_threshold=0.0)]
     Parallel(n_jobs=n_jobs)(delayed(_fit)(search) for search in searches)
@@ -22,4 +22,4 @@ def _fit(search: str | Search) -> None:
 
 
 if __name__ == "__main__":
-    warm()
+    compile_all()
