@@ -162,7 +162,7 @@ def judged(model: Tree | Decision, frame: DataFrame, target: str | None, label: 
 
 def size(tree: Tree) -> tuple[int, int]:
     """Return the number of leaves and of gates."""
-    from baconlogic.edit._change import count
+    from baconlogic.edit._log import count
 
     return count(tree)
 
