@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic import metrics
 from baconlogic.core.decision import Decision
 from baconlogic.core.results import Result
 from baconlogic.core.subject import subject
 from baconlogic.core.words import aligned, percent
+from baconlogic.metrics import Estimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,32 +20,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.intp]
 
-NORMAL = 1.959963984540054  # 95% of a normal distribution lie within
-
-
-@dataclass(frozen=True)
-class Figure(Result):
-    """A figure with its 95% interval."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-    def __str__(self) -> str:
-        between = "" if self.low is None or self.high is None else f" ({self.low:.4f} to {self.high:.4f})"
-        return f"{self.value:.4f}{between}"
-
 
 @dataclass(frozen=True)
 class Scores(Result):
     """What a model gets right; of a tree alone, which says nothing of probability, some figures are None."""
 
     rows: int
-    accuracy: Figure
+    accuracy: Estimate
     usual: float  # the accuracy of always answering the most frequent class
-    auc: Figure | None  # area under the ROC curve; of several classes the mean over each against the rest
-    log_loss: Figure | None
-    brier: Figure | None
+    auc: Estimate | None  # area under the ROC curve; of several classes the mean over each against the rest
+    log_loss: Estimate | None
+    brier: Estimate | None
     classes: tuple[Any, ...]
     confusion: tuple[tuple[int, ...], ...]  # [truly][answered]
 
@@ -77,72 +64,26 @@ def scores(model: Any, X: Any, y: NDArray[Any], label: Any = None) -> Scores:
     place = {known: i for i, known in enumerate(classes)}
     codes = np.array([place[each] for each in y.tolist()], dtype=np.intp)
     n, k = len(codes), len(classes)
-    confusion = np.zeros((k, k), dtype=int)
-    np.add.at(confusion, (codes, chosen), 1)
-    ranking = truths if chances is None else chances[:, 1] if k == 2 else chances
-    if k == 2 and chances is not None and isinstance(model, Decision):
+    confusion = metrics.confusion_matrix(codes, chosen, k)
+    ranking = truths if chances is None else chances
+    if k == 2 and chances is not None:
         ranking = model.truth(X)  # probabilities near 0 and 1 round to ties
     return Scores(
         rows=n,
-        accuracy=share(int(np.trace(confusion)), n),
+        accuracy=metrics.share(int(np.trace(confusion)), n),
         usual=float(confusion.sum(axis=1).max() / n),
-        auc=None if ranking is None else _auc(ranking, codes, k),
-        log_loss=None if chances is None else _mean(-np.log(np.maximum(chances[np.arange(n), codes], 1e-15))),
-        brier=None if chances is None else _brier(chances, codes),
+        auc=None if ranking is None else _auc(ranking, codes),
+        log_loss=None if chances is None else metrics.mean(metrics.log_losses(chances, codes)),
+        brier=None if chances is None else metrics.mean(metrics.brier_scores(chances, codes)),
         classes=tuple(classes),
-        confusion=tuple(tuple(int(count) for count in row) for row in confusion),
+        confusion=tuple(tuple(row) for row in confusion.tolist()),
     )
 
 
-def share(hits: int, n: int) -> Figure:
-    """Return a share with its exact interval."""
-    from scipy.stats import binomtest
-
-    between = binomtest(hits, n).proportion_ci(method="exact")
-    return Figure(hits / n, float(between.low), float(between.high))
-
-
-def _mean(values: Floats) -> Figure:
-    mean = float(values.mean())
-    if len(values) < 2:
-        return Figure(mean, None, None)
-    error = NORMAL * float(values.std(ddof=1)) / float(np.sqrt(len(values)))
-    return Figure(mean, max(mean - error, 0.0), mean + error)
-
-
-def _brier(chances: Floats, codes: Ints) -> Figure:
-    """Return the mean squared error: of two classes that of the second, of more the sum over classes."""
-    wanted = np.zeros_like(chances)
-    wanted[np.arange(len(codes)), codes] = 1.0
-    errors = (chances - wanted) ** 2
-    return _mean(errors[:, 1] if chances.shape[1] == 2 else errors.sum(axis=1))
-
-
-def _auc(ranking: Floats, codes: Ints, k: int) -> Figure | None:
-    if k == 2:
-        return _two_auc(ranking, codes == 1)
-    found = [_two_auc(ranking[:, i], codes == i) for i in range(k)]
+def _auc(ranking: Floats, codes: Ints) -> Estimate | None:
+    """Return the AUC of one score, or the mean over that of each class against the rest."""
+    if ranking.ndim == 1:
+        return metrics.auc(ranking, codes == 1, codes != 1)
+    found = [metrics.auc(ranking[:, i], codes == i, codes != i) for i in range(ranking.shape[1])]
     known = [each.value for each in found if each is not None]
-    return Figure(float(np.mean(known)), None, None) if known else None
-
-
-def _two_auc(truths: Floats, positive: NDArray[np.bool_]) -> Figure | None:
-    """Return the area under the ROC curve with the interval of DeLong; None where only one class is there.
-
-    Where every pair is ranked rightly that interval has no width; the smaller class then says how sure it is.
-    """
-    from scipy.stats import rankdata
-
-    m, n = int(positive.sum()), int((~positive).sum())
-    if not m or not n:
-        return None
-    ranks = rankdata(truths)
-    above = (ranks[positive] - rankdata(truths[positive])) / n
-    below = 1.0 - (ranks[~positive] - rankdata(truths[~positive])) / m
-    area = float(above.mean())
-    variance = (above.var(ddof=1) / m if m > 1 else 0.25) + (below.var(ddof=1) / n if n > 1 else 0.25)
-    if area in (0.0, 1.0):
-        few = share(round(area * min(m, n)), min(m, n))
-        return Figure(area, few.low, few.high)
-    error = NORMAL * float(np.sqrt(variance))
-    return Figure(area, max(area - error, 0.0), min(area + error, 1.0))
+    return Estimate(float(np.mean(known))) if known else None

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.cli import _print as printing
-from baconlogic.cli._errors import MisusedError, RefusedError
+from baconlogic.cli._run import MisusedError, RefusedError
 from baconlogic.core.files import write_whole
 
 if TYPE_CHECKING:

@@ -299,10 +299,15 @@ def _refuse(place: str, expected: str, value: Any) -> NoReturn:
 
 def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a document; see `write_whole`."""
+    write_whole(encoded(document), path)
+
+
+def encoded(document: dict[str, Any]) -> bytes:
+    """Return what a file of this document holds."""
     text = (_layout(document) + "\n").encode()
     if len(text) > MOST_BYTES:
         raise ValueError(f"a model file holds at most {MOST_BYTES // 1024**2} MiB; this one would not be read again")
-    write_whole(text, path)
+    return text
 
 
 def write_whole(data: bytes, path: str | os.PathLike[str]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from baconlogic import metrics
 from baconlogic.core import notation
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node
@@ -88,7 +89,7 @@ def _change(asked: Subject, after: Tree, table: Columns, y: Any) -> Change:
     accuracy: list[float | None] = [None, None]
     if y is not None and table.rows:
         positive = asked.positive(y, table.rows)
-        accuracy = [float(np.mean(yes == positive)) for yes in decided]
+        accuracy = [metrics.accuracy(yes, positive) for yes in decided]
     difference = np.abs(second - first)
     (leaves, gates), (leaves_after, gates_after) = count(asked.tree), count(after)
     return Change(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic import metrics
 from baconlogic.core.recombine import Truths, leaf_truths
 from baconlogic.core.results import Listing, Result
 from baconlogic.core.subject import Subject, subject
@@ -105,7 +106,7 @@ def attribution(
     found.sort(key=lambda row: (-row.decisive, -(row.changed or 0.0), -(row.moved or 0.0), -row.weight))
     used = set(asked.tree.features)
     unused = tuple(str(name) for name in table.names if name not in used)
-    right = None if known is None else float(np.mean(asked.decides(whole) == known))
+    right = None if known is None else metrics.accuracy(asked.decides(whole), known)
     return Attribution(tuple(found), unused, table.rows, right)
 
 
@@ -118,7 +119,7 @@ def _impact(
         without = Truths(without_leaves(asked.tree.root, {each.position for each in leaves}), truths).of[-1]
         otherwise = asked.decides(without)
         changed, moved = float(np.mean(otherwise != decided)), float(np.mean(np.abs(without - whole)))
-        drop = None if known is None else float(np.mean(decided == known) - np.mean(otherwise == known))
+        drop = None if known is None else metrics.accuracy(decided, known) - metrics.accuracy(otherwise, known)
     roles = dict.fromkeys(each.own for each in leaves)
     certain = dict.fromkeys(each.for_the_whole for each in leaves if each.for_the_whole)
     return FeatureImpact(

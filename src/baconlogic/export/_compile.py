@@ -37,6 +37,7 @@ from baconlogic.export._program import (
     Raw,
     Ref,
     Spot,
+    unsupported,
 )
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class _Compiler:
             elif isinstance(node, Leaf):
                 made.append(self._leaf(node, side, number))
             else:
-                raise NotImplementedError(f"no export has a way to write the node {type(node).__name__}")
+                unsupported("an export", node)
         names = [truth.name if isinstance(truth, Ref) else "" for truth, _ in made]
         if trace:
             places = sorted((path for path, _ in walk(tree.root)), key=lambda path: [*path, math.inf])

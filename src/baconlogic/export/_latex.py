@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import re
 import textwrap
+import unicodedata
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.core.criteria import Criterion, Ramp, Sigmoid, Table
-from baconlogic.core.nodes import Gate, Leaf, flatten
+from baconlogic.core.nodes import Gate, Leaf, Not, flatten
 from baconlogic.core.tree import Tree
-from baconlogic.core.words import listed, number, numbers
-from baconlogic.export._about import about
+from baconlogic.core.words import listed, number, numbers, one_line
+from baconlogic.export._about import about, trees_of
 from baconlogic.export._compile import program
-from baconlogic.export._latex_text import escaped
+from baconlogic.export._program import unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,51 @@ _ENDS = "[^ -~]|!|(?<=arara):"  # what old tools may not read, or obey: % !TeX p
 _OTHERWISE = "\\text{otherwise}"
 _HEAD = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
 _FOOT = "\\end{document}\n"
+_UNBROKEN = 24  # letters of a name after which it may go on in the next line
+_LETTERS = {"ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
+_SPECIAL = {
+    **{sign: f"\\{sign}" for sign in "#$%&_{}"},
+    **{letter: f"{{\\{name}}}" for letter, name in _LETTERS.items()},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textquoteleft{}",
+    '"': r"{\char34}",  # a letter to some languages of babel
+    "-": "{-}",  # two of them, or two of the next, would melt into one sign
+    "'": "{'}",
+    "\u2013": "{--}",
+    "\u2014": "{---}",
+    "\u2018": r"\textquoteleft{}",
+    "\u2019": "{'}",
+    "\u201c": "{``}",
+    "\u201d": "{''}",
+    "…": r"\dots{}",
+}
+_GREEK = (  # in the order of Unicode; an o is the letter itself, and a sigma at the end of a word is a sigma
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi o pi rho sigma sigma tau upsilon phi chi "
+    "psi omega"
+)
+_CAPITALS = "gamma delta theta lambda xi pi sigma upsilon phi psi omega"
+_MATHS = {
+    **{chr(0x3B1 + i): f"\\{name}" if name != "o" else "o" for i, name in enumerate(_GREEK.split())},
+    **{chr(0x391 + i): f"\\{name.title()}" for i, name in enumerate(_GREEK.split()) if name in _CAPITALS.split()},
+    **{c: f"^{i}" for i, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+    **{c: f"_{i}" for i, c in enumerate("₀₁₂₃₄₅₆₇₈₉")},
+    "\u00b5": r"\mu",
+    "\u00d7": r"\times",
+    "°": r"^\circ",
+    "±": r"\pm",
+    "·": r"\cdot",
+    "≤": r"\le",
+    "≥": r"\ge",
+    "≠": r"\ne",
+}
+_ACCENTS = dict(  # as Unicode combines them with a letter, and as LaTeX does
+    zip("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327", "`'^~=u.\"rHvdc", strict=True)
+)
 
 
 def to_latex(model: Any, *, standalone: bool = False) -> str:
@@ -35,18 +81,17 @@ def to_latex(model: Any, *, standalone: bool = False) -> str:
     Numbers are rounded for reading: to decide, use the other exports.
     """
     made = program(model)
-    model = getattr(model, "decision_", model)
     comment = [
         part for line in about(model, made, _ENDS) for part in textwrap.wrap(line, 116, subsequent_indent="    ")
     ]
-    writer = _Writer(made)
+    formulas = _Formulas(made)
     parts = ["\n".join(f"% {line}" for line in comment), "\\noindent Numbers are rounded for reading.", *_columns(made)]
-    trees = (model,) if isinstance(model, Tree) else model.trees
+    trees = trees_of(model)
     for k, tree in enumerate(trees):
         root = "z" if len(trees) == 1 else f"z_{{{k + 1}}}"
         title = "The tree" if len(trees) == 1 else f"The tree of {_label(made.classes[k])}"
-        parts += [f"\\medskip\\noindent\\textbf{{{title}}}", *writer.tree(tree, root)]
-    body = "\n\n".join([*parts, *_answer(model, made)]) + "\n"
+        parts += [f"\\medskip\\noindent\\textbf{{{title}}}", *formulas.tree(tree, root)]
+    body = "\n\n".join([*parts, *_answer(getattr(model, "decision_", model), made)]) + "\n"
     return f"{_HEAD}{body}{_FOOT}" if standalone else body
 
 
@@ -66,7 +111,7 @@ def _columns(made: Program) -> list[str]:
     return [f"\\noindent The columns are\n{listing}\n{no_answer}"]
 
 
-class _Writer:
+class _Formulas:
     """Writes trees from their leaves up: t for the truth of a criterion, g for that of a gate."""
 
     def __init__(self, made: Program) -> None:
@@ -85,7 +130,7 @@ class _Writer:
             elif isinstance(node, Gate):
                 symbol = self._next_gate() if place < len(order) - 1 else root
                 found.append(_gate(node, [symbols[i] for i in below], symbol))
-            else:
+            elif isinstance(node, Not):
                 symbol, turned = symbols[below[0]]
                 if not node.name and place < len(order) - 1:
                     symbols.append((symbol, not turned))
@@ -95,6 +140,8 @@ class _Writer:
                     f"\\noindent ${own}${_name(node.name)}: the negation.\n{_shown(own, [_turned(symbol, not turned)])}"
                 )
                 symbol = own
+            else:
+                unsupported("LaTeX", node)
             symbols.append((symbol, False))
         return found
 
@@ -257,3 +304,30 @@ def _number(value: float) -> str:
 def _power_of_ten(digits: str) -> str:
     front, e, power = digits.partition("e")
     return f"{front} \\cdot 10^{{{int(power)}}}" if e else digits
+
+
+def escaped(text: str) -> str:
+    """Write text so that LaTeX sets it as it is, also with pdflatex and its oldest fonts.
+
+    A sign that fonts may lack is told by its number, [U+1F642].
+    """
+    found, unbroken, last = list[str](), 0, " "
+    for sign in unicodedata.normalize("NFC", one_line(text)):
+        unbroken = 0 if sign == " " else unbroken + 1
+        found.append("\\ " if sign == last == " " else _sign(sign))
+        if unbroken and unbroken % _UNBROKEN == 0:
+            found.append("\\allowbreak{}")
+        last = sign
+    return "".join(found)
+
+
+def _sign(sign: str) -> str:
+    if sign in _MATHS:
+        return f"\\ensuremath{{{_MATHS[sign]}}}"
+    if sign in _SPECIAL or sign.isascii():
+        return _SPECIAL.get(sign, sign)
+    base, marks = unicodedata.normalize("NFD", sign)[:1], unicodedata.normalize("NFD", sign)[1:]
+    if base.isascii() and base.isalpha() and marks in _ACCENTS:
+        letter = f"\\{base}" if base in "ij" else base
+        return f"\\{_ACCENTS[marks]}{{{letter}}}"
+    return f"[U+{ord(sign):04X}]"

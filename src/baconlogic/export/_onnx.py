@@ -22,10 +22,9 @@ import numpy as np
 from baconlogic.core import __version__
 from baconlogic.core.criteria import Table
 from baconlogic.core.nodes import Leaf
-from baconlogic.core.tree import Tree
-from baconlogic.export._about import about, commented
+from baconlogic.export._about import about, commented, trees_of
 from baconlogic.export._compile import program
-from baconlogic.export._program import All, If, Less, Missing, Num, Op, Past, Raw, Ref, each, parts
+from baconlogic.export._program import All, Among, If, Less, Missing, Num, Op, Past, Raw, Ref, each, parts, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,7 +169,9 @@ class _Graph:
             return self.node("Less", *inner)
         if isinstance(value, All):
             return self.folded("And", inner)
-        return self._missing(value.input) if isinstance(value, Missing) else self._among(value.input, value.categories)
+        if isinstance(value, Missing):
+            return self._missing(value.input)
+        return self._among(value.input, value.categories) if isinstance(value, Among) else unsupported("ONNX", value)
 
     def _op(self, value: Op, inner: list[str]) -> str:
         if value.op == "expm1":  # there is no such operator; exp(g) - 1 would lose the digits near 0
@@ -180,7 +181,7 @@ class _Graph:
             return self.node(_FUNCTIONS[value.op], inner[0])
         if value.op == "-" and value.args[0] == Num(0.0):
             return self.node("Neg", inner[1])
-        return self.folded(_OPERATORS[value.op], inner)
+        return self.folded(_OPERATORS[value.op], inner) if value.op in _OPERATORS else unsupported("ONNX", value)
 
     def _raw(self, place: int) -> str:
         feature = self._inputs[place].feature
@@ -228,6 +229,8 @@ class _Graph:
         if check.why == "unlisted":
             known = self._among(check.input, check.categories)
             return self.node("Or", known, self._missing(check.input))
+        if check.why != "outside":
+            unsupported("ONNX", check)
         x = self._raw(check.input)
         wrong = [self.node("Less", x, self.number(0.0)), self.node("Less", self.number(1.0), x)]
         return self.node("Not", self.folded("Or", wrong))
@@ -244,9 +247,8 @@ class _Graph:
 
 def _texts(model: Any) -> dict[str, list[str]]:
     """Return the categories that the tables of each column of text list, and last what stands for a missing one."""
-    model = getattr(model, "decision_", model)
     found: dict[str, dict[str, None]] = {}
-    for tree in (model,) if isinstance(model, Tree) else model.trees:
+    for tree in trees_of(model):
         for _, node in tree.walk():
             if isinstance(node, Leaf) and isinstance(node.criterion, Table):
                 for category, _ in node.criterion.truths:

@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.export._about import about
+from baconlogic.export._about import head
 from baconlogic.export._compile import program
-from baconlogic.export._program import Among, Missing, Past, Raw, each, refs
+from baconlogic.export._program import Past, Raw, each, reads, refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,8 +63,7 @@ def to_sql(
     _check_names([*parts, *kept, *(one.feature for one in made.inputs)], made, dialect)
     bounded = {check.input for check in made.checks if check.why == "outside"}
     query = _Query(made, Pieces(dialect, made.inputs, bounded), dialect, kept, sorted(bounded))
-    header = "\n".join(f"-- {line}".rstrip() for line in about(model, made))
-    return f"{header}\n{query.text(parts)}\n"
+    return f"{head(model, made, '--')}\n{query.text(parts)}\n"
 
 
 def _parts(table: str | Sequence[str]) -> list[str]:
@@ -83,20 +82,12 @@ def _kept(keep: Iterable[str]) -> list[str]:
 def _check_names(names: list[str], made: Program, dialect: str) -> None:
     """Refuse names and texts that the database cannot hold, or cannot tell apart."""
     labels = [label for label in made.classes if isinstance(label, str)]
-    texts = [
-        c
-        for binding in made.bindings
-        for test in each(binding.value)
-        if isinstance(test, Among)
-        for c in test.categories
-    ]
-    texts += [category for check in made.checks for category in check.categories]
-    for text in [*names, *labels, *(text for text in texts if isinstance(text, str))]:
+    categories = [category for _, category in made.categories() if isinstance(category, str)]
+    for text in [*names, *labels, *categories]:
         if "\0" in text:
             raise ValueError(f"{text!r:.60} holds the character 0, which SQL cannot write; rename it")
-    features = list(dict.fromkeys(one.feature for one in made.inputs))
     seen: dict[str, str] = {}
-    for name in features:
+    for name in (column.feature for column in made.inputs):
         same = seen.setdefault(_as_known(name, dialect), name)
         if same != name:
             raise ValueError(f"{dialect} does not tell the columns {same!r:.80} and {name!r:.80} apart; rename one")
@@ -186,7 +177,7 @@ class _Query:
             step[binding.name] = max((1 + step[name] for name in uses[binding.name]), default=first)
         user = dict[str, int]()
         for binding in reversed(bindings):
-            if _reads(binding):
+            if reads(binding.value):
                 step[binding.name] = user.get(binding.name, step[binding.name] + 1) - 1
             for name in uses[binding.name]:
                 user[name] = min(step[binding.name], user.get(name, step[binding.name]))
@@ -217,11 +208,6 @@ class _Query:
 def _numbers(binding: Binding) -> set[int]:
     """Return the inputs whose numbers a binding reads itself."""
     return {part.input for part in each(binding.value) if isinstance(part, Raw | Past)}
-
-
-def _reads(binding: Binding) -> bool:
-    """Whether a binding reads an input itself."""
-    return any(isinstance(part, Raw | Past | Missing | Among) for part in each(binding.value))
 
 
 def _select(columns: Iterable[str], source: str, indent: str = "") -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import Dialect, exp
 
-from baconlogic.export._program import All, Among, If, Less, Missing, Num, Op, Past, Raw, Ref
+from baconlogic.export._program import All, Among, If, Less, Missing, Num, Op, Past, Raw, Ref, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ROW = "row_in"  # what the table is called inside: a column is read as row_in."name", so that a wrong name is an error
 _SUM, _PRODUCT, _ATOM = range(3)  # how tightly a piece holds together
 _OPERATORS: dict[str, type[exp.Binary]] = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul, "/": exp.Div}
+_FUNCTIONS: dict[str, type[exp.Func]] = {"abs": exp.Abs, "exp": exp.Exp, "log": exp.Ln}
 _MOST = 40  # terms in one sum; databases limit how deep an expression may be
 _PLAIN = re.compile("[a-z][0-9]+|refused|wrong")  # what no dialect takes for a word of its own
 
@@ -131,7 +132,9 @@ class Pieces:
             return [self.test(Missing(check.input))]
         if check.why == "outside":
             return [exp.LT(this=x, expression=self._number(0.0)), exp.GT(this=x.copy(), expression=self._number(1.0))]
-        return [exp.Not(this=self.test(Among(check.input, check.categories)))]
+        if check.why == "unlisted":
+            return [exp.Not(this=self.test(Among(check.input, check.categories)))]
+        return unsupported("SQL", check)
 
     def bound(self, place: int) -> exp.Expression:
         """Return a degree of truth, NULL where it is none: nothing is worked out of what could overflow."""
@@ -154,7 +157,9 @@ class Pieces:
             return self.column(f"{'d' if value.input in self._bounded else 'x'}{value.input}")
         if isinstance(value, Past):
             return self._past(value)
-        return self._op(value) if isinstance(value, Op) else self._if(value)
+        if isinstance(value, Op):
+            return self._op(value)
+        return self._if(value) if isinstance(value, If) else unsupported("SQL", value)
 
     def _if(self, value: If) -> exp.Expression:
         """Return an "if"; one whose "else" is another "if" is one CASE with several WHEN."""
@@ -191,8 +196,9 @@ class Pieces:
             return self._extreme(exp.Least if value.op == "min" else exp.Greatest, args)
         if value.op == "expm1":
             return self._expm1(args[0])
-        function: dict[str, type[exp.Func]] = {"abs": exp.Abs, "exp": exp.Exp, "log": exp.Ln}
-        return function[value.op](this=args[0])
+        if value.op in _FUNCTIONS:
+            return _FUNCTIONS[value.op](this=args[0])
+        return unsupported("SQL", value)
 
     def _product(self, value: Op) -> exp.Expression:
         """Return a product that is 0 where it is too small to hold; PostgreSQL would end the query there."""
@@ -226,6 +232,8 @@ class Pieces:
             return self._less(test)
         if isinstance(test, All):
             return self._chain(exp.And, [self.test(each) for each in test.tests])
+        if not isinstance(test, Missing | Among):
+            return unsupported("SQL", test)
         x = self.column(f"x{test.input}")
         if isinstance(test, Missing):
             return exp.Is(this=x, expression=exp.null())
@@ -280,14 +288,10 @@ class Pieces:
 
 
 def _floats(value: Expr) -> bool:
-    """Whether a column is in what a value is worked out of."""
-    waiting: list[Expr] = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Ref | Raw | Past):
-            return True
-        waiting += part.args if isinstance(part, Op) else (part.then, part.otherwise) if isinstance(part, If) else ()
-    return False
+    """Whether a column is in what a value is worked out of, tests apart."""
+    if isinstance(value, If):
+        return _floats(value.then) or _floats(value.otherwise)
+    return isinstance(value, Ref | Raw | Past) or (isinstance(value, Op) and any(map(_floats, value.args)))
 
 
 def _tiny(value: Expr, factor: float) -> bool:

@@ -23,6 +23,7 @@ from baconlogic.learn.encode import CATEGORY
 from baconlogic.learn.path import HeldOut, History, Outcome, PathEntry, tree_provenance
 from baconlogic.learn.search.peel import Peel
 from baconlogic.learn.target import task_of
+from baconlogic.metrics import base_log_loss, log_loss_of_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -157,7 +158,7 @@ def _tree(p: Plan, task: Task, draft: Draft, places: dict[int, Floats]) -> Tree:
     table = {column.name: encoding.raw(column)[rows] for column in p.columns}
     steepness, threshold = draft.parts.link
     losses = [
-        learning.cross_entropy(steepness * (tree.evaluate(table) - threshold), task.y[rows], task.share[rows])
+        log_loss_of_scores(steepness * (tree.evaluate(table) - threshold), task.y[rows], task.share[rows])
         for tree in (plain, crisp)
     ]
     return crisp if losses[1] <= losses[0] + learning.TIE else plain
@@ -172,7 +173,7 @@ def _nothing(
     why = "no column says anything about it" if y.max() > 0.0 and y.min() < 1.0 else "one class only"
     if searched:
         why = "stopped before its search"
-    loss = learning.base_loss(y, weight)
+    loss = base_log_loss(y, weight)
     tree, link = _constant(p, counts, target)
     return tree, link, [], History(label, p.name, why, 1, logic=False, loss=math.nan, base_loss=loss, seconds=p.spent)
 

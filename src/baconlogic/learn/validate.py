@@ -23,6 +23,7 @@ from baconlogic.learn.search.problem import Problem
 from baconlogic.learn.search.protocol import Ask, Found, Scored
 from baconlogic.learn.search.refine import refine
 from baconlogic.learn.search.sharpen import sharpen
+from baconlogic.metrics import base_log_loss, log_loss_of_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -175,17 +176,6 @@ class Learned:
     stopped: str
 
 
-def cross_entropy(values: Floats, y: Floats, share: Floats) -> float:
-    """Return the mean log-loss of decision values."""
-    return float(share @ (np.logaddexp(0.0, values) - y * values) / share.sum())
-
-
-def base_loss(y: Floats, share: Floats) -> float:
-    """Return the log-loss of always answering the base rate."""
-    rate = float(np.clip(share @ y / share.sum(), 1e-12, 1.0 - 1e-12))
-    return -rate * math.log(rate) - (1.0 - rate) * math.log(1.0 - rate)
-
-
 def flat_link(rate: float) -> tuple[float, float]:
     """Return the link that answers this rate, nearly, and always the same class, whatever the truth."""
     rate = min(max(rate, 1e-9), 1.0 - 1e-9)
@@ -197,7 +187,7 @@ def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: s
     """Choose a size by what the folds say of it, refine on all rows, and calibrate on the rows held out."""
     everything = task.problem(np.arange(len(task.y)))
     found = _unless_halted(task, lambda: _found_on_all(task, whole, everything), whole.found)
-    trees, base = _trees(found), base_loss(task.y, task.share)
+    trees, base = _trees(found), base_log_loss(task.y, task.share)
     seen = drawn(task, sample(task))
     parts = [_at_sizes(part, trees) for part in parts]
     sizes: dict[int, Sized] = {}
@@ -255,7 +245,7 @@ def _refined(task: Task, everything: Problem, sized: Sized) -> Sized:
 
 
 def _in_sample(task: Task, everything: Problem, draft: Draft) -> float:
-    return cross_entropy(everything.decision_values(draft), task.y, task.share)
+    return log_loss_of_scores(everything.decision_values(draft), task.y, task.share)
 
 
 def _held_out(
@@ -269,7 +259,7 @@ def _held_out(
     for part in parts:
         if key in part.values:
             values, y, share = factor * part.values[key] + shift, task.y[part.held], task.share[part.held]
-            losses.append(cross_entropy(values, y, share))
+            losses.append(log_loss_of_scores(values, y, share))
             right += float(share @ np.where(values > 0.0, y, 1.0 - y))
             total += float(share.sum())
     if len(losses) < 2:

@@ -88,24 +88,24 @@ def _case(m: Material, title: str, place: int) -> Case:
     said = f"Decided {cases.answer(followed.decision)} (truth {number(followed.truth)}{chance})"
     if m.y is not None:
         said += f"; it is {cases.answer(m.y[place : place + 1].tolist()[0])}"
-    features, leaves = m.asked.tree.features, sum(not node.children for _, node in m.asked.tree.walk())
+    features = m.asked.tree.features
     why = f"The tree uses {len(features)} values: too many to search for those that fix the answer."
     if len(features) <= MOST_FEATURES:
         why = str(reasons(m.model, row, label=m.label))
-    way = str(followed) if leaves * m.asked.tree.depth <= MOST_LETTERS else ""
+    way = str(followed) if m.leaves * m.asked.tree.depth <= MOST_LETTERS else ""
     gone = [name for name in features if row[name] is None]
     return Case(
         title, place, f"{said}.", way, why,
-        _turning(m, row), str(unknown(m.model, row, X=m.rows.some(), label=m.label)) if gone else "",
+        _turning(m, row, place), str(unknown(m.model, row, X=m.rows.some(), label=m.label)) if gone else "",
     )  # fmt: skip
 
 
-def _turning(m: Material, row: dict[str, Any]) -> str:
+def _turning(m: Material, row: dict[str, Any], place: int) -> str:
     """Say in one or two sentences what would turn a case, among values that were seen."""
-    if sum(len(own) for own in cases.leaves_by_feature(m.asked.tree).values()) > MOST_LEAVES:
+    if m.leaves > MOST_LEAVES:
         return f"What would turn it was not searched for: the tree has more than {MOST_LEAVES} leaves."
-    if any(len(own) > 1 for own in cases.leaves_by_feature(m.asked.tree).values()):
-        return _nearest_seen(m, row)
+    if m.leaves > len(m.asked.tree.features):
+        return _nearest_seen(m, row, place)
     found = counterfactual(m.model, row, X=m.rows.some(), label=m.label)
     other = cases.answer(found.other)
     said = []
@@ -122,9 +122,9 @@ def _turning(m: Material, row: dict[str, Any]) -> str:
     return " ".join(said)
 
 
-def _nearest_seen(m: Material, row: dict[str, Any]) -> str:
+def _nearest_seen(m: Material, row: dict[str, Any], place: int) -> str:
     """Say which one value, among those seen, would turn a case: `counterfactual` takes long where leaves share one."""
-    now = bool(m.asked.decides(m.asked.tree.evaluate(cases.repeat(row, 1)))[0])
+    now = bool(m.asked.decides(m.truths)[place])
     other, best = cases.answer(m.asked.answer(not now)), list[tuple[float, str]]()
     for name, leaves in cases.leaves_by_feature(m.asked.tree).items():
         column = m.rows.some()[name]

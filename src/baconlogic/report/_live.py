@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic import metrics
 from baconlogic.core.criteria import Given, Numeric
 from baconlogic.core.words import one_line
 from baconlogic.explain import _case as cases
-from baconlogic.report._measures import curve
 from baconlogic.report._pictures import shown_range
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ STEPS = 100  # of a slider, at least
 
 
 @dataclass(frozen=True)
-class Input:
+class Control:
     """One input of a case: a number between two ends, or a choice."""
 
     name: str  # as the export knows it
@@ -60,17 +60,17 @@ class Input:
         return {"name": self.name, "options": options, "missing": self.missing, **ends}
 
 
-def inputs(rows: Rows) -> list[Input]:
+def inputs(rows: Rows) -> list[Control]:
     """Return an input for each feature in use."""
     return [_input(name, rows.used[name], leaves) for name, leaves in rows.leaves.items()]
 
 
-def _input(name: str, column: NDArray[Any], leaves: list[Leaf]) -> Input:
+def _input(name: str, column: NDArray[Any], leaves: list[Leaf]) -> Control:
     stated = cases.is_stated(leaves)
     units = [leaf.criterion.unit for leaf in leaves if isinstance(leaf.criterion, Numeric) and leaf.criterion.unit]
     unit = one_line(units[0]) if units else ""
     if column.dtype == object:
-        return Input(name, one_line(name), unit, _options(column, leaves), 0.0, 0.0, 0.0, stated)
+        return Control(name, one_line(name), unit, _options(column, leaves), 0.0, 0.0, 0.0, stated)
     known = column.astype(float)
     known = known[np.isfinite(known)]
     shape = next(leaf.criterion for leaf in leaves if isinstance(leaf.criterion, Numeric))
@@ -80,7 +80,7 @@ def _input(name: str, column: NDArray[Any], leaves: list[Leaf]) -> Input:
     step = 1.0 if whole and high - low < 1e6 else 10.0 ** math.floor(math.log10((high - low) / STEPS))
     low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     low, high = float(f"{low:.12g}"), float(f"{high:.12g}")
-    return Input(name, one_line(name), unit, None, low, high, step, stated, _seen(known, leaves))
+    return Control(name, one_line(name), unit, None, low, high, step, stated, _seen(known, leaves))
 
 
 def _seen(known: NDArray[np.float64], leaves: list[Leaf]) -> str:
@@ -118,7 +118,8 @@ def marks(m: Material, trees: int) -> dict[str, Any] | None:
     """Return counts of cases and others above each truth that occurs, or above 2,000 of them where they are many."""
     if m.positive is None:
         return None
-    truths, hits, alarms = curve(m.truths, m.positive)
+    truths, counts = metrics.at_every_cut(m.truths, m.positive, ~m.positive)
+    hits, alarms = counts.true_positive[1:], counts.false_positive[1:]
     exact = len(truths) <= min(MOST_MARKS, ALL_MARKS // max(trees, 1))
     if not exact:
         kept = np.unique(np.linspace(0, len(truths) - 1, FEWER_MARKS).round().astype(int))
@@ -133,7 +134,7 @@ def _packed(values: NDArray[Any], kind: str) -> str:
     return base64.b64encode(values.astype(kind).tobytes()).decode("ascii")
 
 
-def data(found: Sequence[Material], told: Sequence[Sequence[Case]], shown: Sequence[Input]) -> dict[str, Any]:
+def data(found: Sequence[Material], told: Sequence[Sequence[Case]], shown: Sequence[Control]) -> dict[str, Any]:
     """Return all that the script reads. Names are values here, never keys: "__proto__" is a name like any other."""
     first = found[0]
     prefix = [f"{m.yes}: " if len(found) > 1 else "" for m in found]
@@ -144,20 +145,14 @@ def data(found: Sequence[Material], told: Sequence[Sequence[Case]], shown: Seque
     ]
     title = "Middle case (each value in the middle of its column)"
     starts.append({"title": title, "values": _start(middle(first.rows), shown)})
-    decision = first.decision
-    answers = (
-        [first.no, first.yes]
-        if not first.several
-        else [cases.answer(c) for c in (decision.classes if decision else ())]
-    )
     return {
-        "several": first.several, "linked": decision is not None, "answers": answers,
+        "several": first.several, "linked": first.decision is not None, "answers": first.answers,
         "threshold": first.asked.threshold, "inputs": [each.to_json() for each in shown], "cases": starts,
         "marks": [marks(m, len(found)) for m in found],
     }  # fmt: skip
 
 
-def _start(case: dict[str, Any], shown: Sequence[Input]) -> list[float | int | None]:
+def _start(case: dict[str, Any], shown: Sequence[Control]) -> list[float | int | None]:
     """Return the values of a case as the page takes them: numbers, and places among the options."""
     found: list[float | int | None] = []
     for each in shown:

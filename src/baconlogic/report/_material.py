@@ -84,6 +84,21 @@ class Material:
         return self.y if self.y is None or self.rows.sample is None else self.y[self.rows.sample]
 
     @property
+    def leaves(self) -> int:
+        """The number of leaves of the tree."""
+        return sum(not node.children for _, node in self.asked.tree.walk())
+
+    @property
+    def both_kinds(self) -> bool:
+        """Whether there are labels, of both answers."""
+        return self.positive is not None and bool(self.positive.any()) and not self.positive.all()
+
+    @property
+    def answers(self) -> list[str]:
+        """All answers in words: no and yes, or the classes of several trees."""
+        return [cases.answer(label) for label in self.decision.classes] if self.several else [self.no, self.yes]  # type: ignore[union-attr]
+
+    @property
     def yes(self) -> str:
         """The answer that the tree speaks for, in words."""
         return cases.answer(self.asked.yes)

@@ -6,23 +6,27 @@ import base64
 import hashlib
 import html
 import os
+import platform
 import re
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.core.files import write_whole
-from baconlogic.core.words import listed, one_line
+import numpy as np
+
+from baconlogic.core import __version__
+from baconlogic.core.files import encoded, write_whole
+from baconlogic.core.words import listed, number, one_line
 from baconlogic.explain import _case as cases
 from baconlogic.export._javascript import to_javascript
 from baconlogic.report import _content as content
 from baconlogic.report import _live as live
-from baconlogic.report import _origin as origin
-from baconlogic.report._material import Material, materials
+from baconlogic.report._material import Material, decision_of, materials
+from baconlogic.report._pictures import Svg
 from baconlogic.report._plain import fenced
-from baconlogic.report._svg import Svg
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from baconlogic.explain._alternatives import Alternatives
 
 TEMPLATES = {".html": "page.html.j2", ".md": "page.md.j2"}
+LONGEST = 2000  # characters of a setting that are shown
 MOST_LIVE = 200  # leaves of a model that the page computes itself
 _SPECIAL = "\\`*_[]#|~$"
 # what would begin a list, a rule or a heading at the start of a line
@@ -83,15 +88,14 @@ def _page(found: list[Material], title: str | None, context: str, alternatives: 
         "data": live.data(found, [each.cases for each in chapters], shown),
         "model": first.model,
         "leaves": leaves,
-        "recipe": origin.recipe(first.model),
+        "recipe": recipe(first.model),
     }
 
 
 def _title(m: Material) -> str:
     if m.decision is None and m.label is None:
         return "How the decision is made"
-    answers = [m.yes, m.no] if not m.several or m.decision is None else [cases.answer(c) for c in m.decision.classes]
-    said = listed(answers)
+    said = listed(m.answers if m.several else [m.yes, m.no])
     return f"{said[:1].upper()}{said[1:]}: how it is decided"
 
 
@@ -192,3 +196,56 @@ def _kept(start: re.Match[str]) -> str:
 def _fenced(text: Any) -> _Markdown:
     """Write lines of code."""
     return _Markdown(fenced("\n".join(one_line(line) for line in str(text).split("\n")), "text"))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to get the same again."""
+
+    facts: list[tuple[str, str]]
+    code: str
+
+
+def recipe(model: Any) -> Recipe:
+    """Return versions, seed and search, the hash of the model's file, and the lines of Python that fit or use it."""
+    decision = decision_of(model)
+    facts = [("SHA-256 of the model file", digest(model))]
+    made = {} if decision is None else dict(decision.provenance)
+    names = {"baconlogic": "baconlogic at fit", "numpy": "numpy at fit", "cases": "cases at fit",
+             "distinct_rows": "distinct rows at fit", "columns": "columns at fit",
+             "seed": "seed, drawn from random_state", "threshold": "threshold chosen by"}  # fmt: skip
+    facts += [(name, _plain(made[key])) for key, name in names.items() if key in made]
+    trees = made.get("trees")
+    labels = decision.classes if decision is not None and len(decision.trees) > 1 else ("",)
+    for label, each in zip(labels, trees if isinstance(trees, list) else [], strict=False):
+        if isinstance(each, dict) and "search" in each:
+            whose = f" ({cases.answer(label)})" if len(labels) > 1 else ""
+            facts.append((f"search{whose}", f"{_plain(each['search'])}: {_plain(each.get('stopped', ''))}"))
+    here = f"baconlogic {__version__}, numpy {np.__version__}, Python {platform.python_version()}"
+    facts.append(("this report made with", here))
+    if decision is None:
+        facts.append(("provenance", "a tree alone has none; a Decision keeps where it comes from"))
+    return Recipe(facts, _code(model))
+
+
+def _plain(value: Any) -> str:
+    return number(value) if isinstance(value, float) else one_line(str(value))[:LONGEST]
+
+
+def digest(model: Any) -> str:
+    """Return the SHA-256 of the file that `save` writes."""
+    return hashlib.sha256(encoded(getattr(model, "decision_", model).to_dict())).hexdigest()
+
+
+def _code(model: Any) -> str:
+    """Write the Python that makes and uses the model."""
+    use = 'model = load("model.json")  # written by model.save("model.json")\n'
+    again = 'report.report(model, X, y, path="report.html")'
+    if not hasattr(model, "get_params"):
+        kind = "predict" if decision_of(model) is not None else "evaluate"
+        return f"from baconlogic import load, report\n\n{use}model.{kind}(X)\n{again}"
+    usual = type(model)().get_params(deep=False)
+    own = {name: value for name, value in model.get_params(deep=False).items() if repr(value) != repr(usual[name])}
+    given = ", ".join(f"{name}={one_line(repr(value))[:LONGEST]}" for name, value in own.items())
+    fit = f"model = {type(model).__name__}({given}).fit(X_train, y_train)"
+    return f"from baconlogic import {type(model).__name__}, report\n\n{fit}\n{again}"
