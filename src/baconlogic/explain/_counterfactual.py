@@ -17,7 +17,7 @@ import numpy as np
 from baconlogic.core.criteria import Table
 from baconlogic.core.nodes import Leaf
 from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Instance, Subject, subject
 from baconlogic.core.words import aligned, number, one_line
 from baconlogic.explain import _case as cases
 from baconlogic.explain._levers import Lever, check_names, check_steps, levers, limits
@@ -42,7 +42,7 @@ DIGITS = (2, 4, 6, 9, 12, None)  # of a change to be written: as few as still tu
 
 
 @dataclass(frozen=True)
-class Change(Result):
+class ValueChange(Result):
     """Another value for one feature. `size` is in units of the feature's scale."""
 
     feature: str
@@ -64,16 +64,14 @@ class Counterfactual(Listing):
     other: Label
     truth: float
     threshold: float
-    rows: tuple[Change, ...]  # smallest first
-    joint: (
-        tuple[Change, ...] | None
-    )  # the smallest joint change, the size of which is its largest; None if there is none
+    rows: tuple[ValueChange, ...]  # smallest first
+    joint: tuple[ValueChange, ...] | None  # the smallest joint change, as large as its largest; None if there is none
     unit: str  # what sizes are counted in
     limits: tuple[str, ...]  # among what changes these were sought
     certain: bool  # False where a joint change may exist although none was found
 
     @property
-    def single(self) -> Change | None:
+    def single(self) -> ValueChange | None:
         """The smallest change of one value that turns the decision, if there is one."""
         return self.rows[0] if self.rows else None
 
@@ -118,48 +116,51 @@ def counterfactual(
     move in whole steps, and features in steps that `step` gives. Missing values stay missing.
     """
     about = subject(model, threshold, label)
-    values, leaves = about.case(row, columns), cases.leaves_by_feature(about.tree)
-    cases.refuse_unknown(cases.unstated(values, leaves), "no change can be measured from it")
+    case = about.case(row, columns)
+    cases.refuse_unknown(cases.unstated(case), "no change can be measured from it")
     table = None if X is None else about.table(X, columns)
     if table is not None:
         table.require(about.tree.features)
     immutable, steps = [immutable] if isinstance(immutable, str) else list(immutable), check_steps(step)
-    known = list(dict.fromkeys([*values, *about.columns, *map(str, about.row(row, columns).names)]))
+    known = list(dict.fromkeys([*case.values, *about.columns, *case.names]))
     check_names(immutable, known, "immutable")
     check_names(steps, known, "step")
-    found = levers(values, leaves, table, immutable, steps)
-    search = _Search(about, values, found)
+    found = levers(case, table, immutable, steps)
+    search = _Search(about, case, found)
     radii = search.radii([*([lever] for lever in found), found]) if found else np.array([])
     singles = [search.single(lever, radius) for lever, radius in zip(found, radii, strict=False)]
     rows = sorted((each for each in singles if each), key=lambda point: round(search.sizes(point)[0], 9))
     joint = search.joint(float(radii[-1]), rows[0] if rows else None) if found else None
-    unit = (
-        "the width of its criterion, from 5% to 95% true"
-        if table is None
-        else "the spread of its column in X, about a standard deviation"
-    )
+    unit = "the width of its criterion, from 5% to 95% true"
+    if table is not None:
+        unit = "the spread of its column in X, about a standard deviation"
+    if any(lever.options is not None for lever in found):
+        unit += "; another category counts 1"
     return Counterfactual(
-        about.answer(search.yes),
-        about.answer(not search.yes),
-        search.truth,
-        about.threshold,
-        tuple(search.changes(point, leaves)[0] for point in rows),
-        None if joint is None else search.changes(joint, leaves),
-        f"{unit}; another category counts 1" if any(lever.options is not None for lever in found) else unit,
-        limits(found, values, leaves, table is not None),
-        joint is not None or len(found) < 2 or math.isinf(radii[-1]),
+        decision=about.answer(search.yes),
+        other=about.answer(not search.yes),
+        truth=search.truth,
+        threshold=about.threshold,
+        rows=tuple(search.changes(point)[0] for point in rows),
+        joint=None if joint is None else search.changes(joint),
+        unit=unit,
+        limits=limits(found, case, table is not None),
+        certain=joint is not None or len(found) < 2 or math.isinf(radii[-1]),
     )
 
 
 class _Search:
     """The search for the nearest cases that are decided otherwise; such a case is given by the values that differ."""
 
-    def __init__(self, about: Subject, values: dict[str, Any], found: list[Lever]) -> None:
-        self._about, self._levers = about, {lever.feature: lever for lever in found}
-        self._tree = _prepared(about.tree, values, found)
-        self._values = {**values, **{lever.feature: lever.value for lever in found}}
-        self.truth = float(about.tree.evaluate(cases.repeat(values, 1))[0])
+    def __init__(self, about: Subject, case: Instance, found: list[Lever]) -> None:
+        self._about, self._case, self._levers = about, case, {lever.feature: lever for lever in found}
+        self._tree = _prepared(about.tree, case, found)
+        self.truth = float(about.tree.evaluate(case.rows())[0])
         self.yes = bool(self.truth > about.threshold)
+
+    def _rows(self, count: int) -> dict[str, Any]:
+        """Return a table of so many rows like the case; those of features that may change are lists."""
+        return {**self._case.rows(count), **{name: [lever.value] * count for name, lever in self._levers.items()}}
 
     def radii(self, groups: list[list[Lever]]) -> Floats:
         """Return the size of box, open in the levers of each group, that reaches the other decision; else infinity."""
@@ -172,7 +173,7 @@ class _Search:
         return np.where(np.isin(np.arange(len(groups)), open_), far, np.inf)
 
     def _crosses(self, groups: list[list[Lever]], radii: Floats) -> NDArray[np.bool_]:
-        lower, upper = cases.repeat(self._values, len(groups)), cases.repeat(self._values, len(groups))
+        lower, upper = self._rows(len(groups)), self._rows(len(groups))
         for i, (group, radius) in enumerate(zip(groups, radii, strict=True)):
             for lever in group:
                 lower[lever.feature][i], upper[lever.feature][i] = lever.ends(float(radius))
@@ -205,20 +206,19 @@ class _Search:
         return (int(turned[0]) // 2, tried[turned[0]]) if turned.size else (0, None)
 
     def joint(self, radius: float, single: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Return a point of the smallest box that turns the decision, with nothing changed that need not be."""
+        """Return a point of the smallest box that turns the decision, with nothing changed that need not be.
+
+        Where none is found in it, larger boxes are searched, up to the size of the smallest single change.
+        """
         if math.isinf(radius):
             return None
         least = math.inf if single is None else max(self.sizes(single))
-        for nudge, parts in ATTEMPTS:
-            point = self._within(radius * (1.0 + nudge), parts)
-            if point is not None:
-                return point if max(self.sizes(point)) < least else single
         top = min(least, max(lever.farthest for lever in self._levers.values()))
-        for near in np.linspace(radius, top, FARTHER + 1)[1:]:
-            point = self._within(float(near), None) or self._within(float(near), 32)
-            if point is not None:
-                return point if max(self.sizes(point)) < least else single
-        return single
+        boxes = [(radius * (1.0 + nudge), parts) for nudge, parts in ATTEMPTS]
+        boxes += [(float(far), parts) for far in np.linspace(radius, top, FARTHER + 1)[1:] for parts in (None, 32)]
+        points = (self._within(size, parts) for size, parts in boxes)
+        point = next((point for point in points if point is not None), None)
+        return single if point is None or max(self.sizes(point)) >= least else point
 
     def _within(self, radius: float, parts: int | None) -> dict[str, Any] | None:
         """Return a point of a box that turns the decision, if one is found, with nothing changed that need not be."""
@@ -229,15 +229,8 @@ class _Search:
         """Return the point of a box where each feature is best for the other decision; right where all pull one way."""
         ends = {name: lever.ends(radius) for name, lever in self._levers.items()}
         tried = [(name, value) for name, lever in self._levers.items() for value in lever.inside(radius, 0)]
-        sides = []
-        for side in (0, 1):
-            rows = cases.repeat({**self._values, **{name: both[side] for name, both in ends.items()}}, len(tried))
-            for i, (name, value) in enumerate(tried):
-                rows[name][i] = value
-            sides.append(rows)
-        low, high = self._tree.bounds(*sides)
         best: dict[str, tuple[float, Any]] = {}
-        for (name, value), against in zip(tried, low if self.yes else -high, strict=True):
+        for (name, value), against in zip(tried, self._against(ends, tried), strict=True):
             if name not in best or against < best[name][0]:
                 best[name] = against, value
         return {name: self._levers[name].plain(value) for name, (_, value) in best.items()}
@@ -246,15 +239,21 @@ class _Search:
         """Return the point of a box where the truth is lowest, or highest: settle one feature after the other."""
         ends = {name: lever.ends(radius) for name, lever in self._levers.items()}
         for name, lever in self._levers.items():
-            tried = lever.inside(radius, parts)
-            sides = []
-            for side in (0, 1):
-                fixed = {**self._values, **{other: both[side] for other, both in ends.items()}}
-                sides.append({**cases.repeat(fixed, len(tried)), name: tried})
-            low, high = self._tree.bounds(*sides)
-            best = tried[int(np.argmin(low) if self.yes else np.argmax(high))]
+            tried = [(name, value) for value in lever.inside(radius, parts)]
+            best = tried[int(np.argmin(self._against(ends, tried)))][1]
             ends[name] = best, best
         return {name: self._levers[name].plain(both[0]) for name, both in ends.items()}
+
+    def _against(self, ends: dict[str, tuple[Any, Any]], tried: list[tuple[str, Any]]) -> Floats:
+        """Return how the box between `ends`, with one feature at one value, bounds the truth: less is more against."""
+        sides = []
+        for side in (0, 1):
+            rows = {**self._rows(len(tried)), **{name: [both[side]] * len(tried) for name, both in ends.items()}}
+            for i, (name, value) in enumerate(tried):
+                rows[name][i] = value
+            sides.append(rows)
+        low, high = self._tree.bounds(*sides)
+        return low if self.yes else -high
 
     def _put_back(self, point: dict[str, Any]) -> dict[str, Any]:
         """Undo every change that is not needed, the largest and least important first."""
@@ -280,7 +279,7 @@ class _Search:
 
     def _truths(self, changed: dict[str, list[Any]]) -> Floats:
         count = len(next(iter(changed.values())))
-        return self._tree.evaluate({**cases.repeat(self._values, count), **changed})
+        return self._tree.evaluate({**self._rows(count), **changed})
 
     def _turns(self, truths: Floats) -> NDArray[np.bool_]:
         return np.asarray(self._about.decides(truths) != self.yes)
@@ -289,7 +288,7 @@ class _Search:
         """Return the size of each change."""
         return [self._levers[name].size(value) for name, value in point.items()]
 
-    def changes(self, point: dict[str, Any], leaves: Mapping[str, Sequence[Leaf]]) -> tuple[Change, ...]:
+    def changes(self, point: dict[str, Any]) -> tuple[ValueChange, ...]:
         """Return what differs in a point, written so that what is read turns the decision too."""
         for digits in DIGITS:
             read = {name: self._levers[name].rounded(value, digits) for name, value in point.items()}
@@ -300,25 +299,23 @@ class _Search:
             lever = self._levers[name]
             full = lever.options is not None or lever.step is not None or digits is None
             step = 0.0 if full else abs(value - lever.value) * 10.0 ** (2 - (digits or 0))
-            before, after = cases.raw(lever.value, leaves[name], step), cases.raw(read[name], leaves[name], 0.0)
-            found.append(Change(name, lever.value, value, lever.size(value), before, after))
+            leaves = self._case.leaves[name]
+            before, after = cases.raw(lever.value, leaves, step), cases.raw(read[name], leaves, 0.0)
+            found.append(ValueChange(name, lever.value, value, lever.size(value), before, after))
         return tuple(found)
 
 
-def _prepared(tree: Tree, values: dict[str, Any], found: list[Lever]) -> Tree:
+def _prepared(tree: Tree, case: Instance, found: list[Lever]) -> Tree:
     """Return the tree with missing values as stated and with just the categories that may be: so bounds are exact."""
     allowed = {lever.feature: (lever.value, *lever.options) for lever in found if lever.options is not None}
 
     def narrowed(leaf: Leaf) -> Leaf:
         if leaf.feature not in allowed:
             return leaf
-        return Leaf(
-            leaf.feature, Table([(each, cases.truth_of(leaf, each)) for each in allowed[leaf.feature]]), leaf.name
-        )
+        truths = [(category, cases.truth_of(leaf, category)) for category in allowed[leaf.feature]]
+        return Leaf(leaf.feature, Table(truths), leaf.name)
 
-    return cases.taken_as_stated(
-        cases.with_leaves(tree, narrowed), [name for name, value in values.items() if value is None]
-    )
+    return cases.taken_as_stated(cases.with_leaves(tree, narrowed), case.missing)
 
 
 def _outward(lever: Lever, radius: float) -> list[Floats]:
@@ -335,6 +332,6 @@ def _rows(points: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [point[name] for point in points] for name in points[0]}
 
 
-def _table(changes: Sequence[Change]) -> str:
+def _table(changes: Sequence[ValueChange]) -> str:
     lines = [[one_line(each.feature), each.before_says, each.after_says, f"{each.size:.3g}"] for each in changes]
     return aligned(["  feature", "from", "to", "change"], [[f"  {line[0]}", *line[1:]] for line in lines])

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from baconlogic.core.columns import Columns
     from baconlogic.core.nodes import Leaf
+    from baconlogic.core.subject import Instance
 
     Floats = NDArray[np.float64]
 
@@ -97,17 +98,11 @@ class Lever:
         return min(max(near, self.low), self.high)
 
 
-def levers(
-    values: cases.Values,
-    leaves: Mapping[str, Sequence[Leaf]],
-    table: Columns | None,
-    immutable: Iterable[str],
-    steps: Mapping[str, float],
-) -> list[Lever]:
+def levers(case: Instance, table: Columns | None, immutable: Iterable[str], steps: Mapping[str, float]) -> list[Lever]:
     """Return what may change in a case; missing values stay as they are."""
-    fixed = set(immutable)
+    fixed, leaves = set(immutable), case.leaves
     found: list[Lever] = []
-    for name, value in values.items():
+    for name, value in case.values.items():
         if name in fixed or value is None or (isinstance(value, float) and math.isinf(value)):
             continue
         if any(leaf.criterion.categorical for leaf in leaves[name]):
@@ -124,15 +119,12 @@ def stepped(value: float, count: float, step: float) -> float:
     return float(Decimal(repr(float(value))) + int(count) * Decimal(repr(float(step))))
 
 
-def limits(
-    found: Sequence[Lever], values: cases.Values, leaves: Mapping[str, Sequence[Leaf]], seen: bool
-) -> tuple[str, ...]:
+def limits(found: Sequence[Lever], case: Instance, seen: bool) -> tuple[str, ...]:
     """Say what was not to change: of what cannot be, one must know among what it was sought."""
-    open_ = {lever.feature: lever for lever in found}
-    missing = [name for name, value in values.items() if value is None]
-    fixed = [name for name in values if name not in open_ and name not in missing]
+    open_, leaves, missing = {lever.feature: lever for lever in found}, case.leaves, case.missing
+    fixed = [name for name in leaves if name not in open_ and name not in missing]
     flags = [name for name, lever in open_.items() if lever.options is not None and not cases.categories(leaves[name])]
-    named = [name for name in values if not seen and cases.unnamed(leaves[name]) and cases.categories(leaves[name])]
+    named = [name for name in leaves if not seen and cases.unnamed(leaves[name]) and cases.categories(leaves[name])]
     said = [
         (fixed, "stays as it is", "stay as they are"),
         (missing, "stays missing", "stay missing"),

@@ -9,6 +9,7 @@ import numpy as np
 
 from baconlogic import metrics
 from baconlogic.core.criteria import Table
+from baconlogic.core.subject import leaves_by_feature
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain import _case as cases
 from baconlogic.report._figures import rows_said, some, told_by_fit
@@ -136,7 +137,7 @@ def _gone(m: Material) -> list[str]:
 
 def _rare(m: Material) -> list[str]:
     said = []
-    for name, leaves in cases.leaves_by_feature(m.asked.tree).items():
+    for name, leaves in leaves_by_feature(m.asked.tree).items():
         tables = [leaf.criterion for leaf in leaves if isinstance(leaf.criterion, Table)]
         if not tables:
             continue

@@ -10,7 +10,7 @@ import numpy as np
 
 from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Leaf
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Subject, leaves_by_feature, subject
 from baconlogic.core.tree import Tree
 from baconlogic.explain import _case as cases
 
@@ -141,7 +141,7 @@ def materials(model: Any, X: Any, y: ArrayLike | None, label: Any) -> list[Mater
 def _rows(model: Any, table: Columns) -> Rows:
     leaves: dict[str, list[Leaf]] = defaultdict(list)
     for tree in trees_of(model):
-        for name, own in cases.leaves_by_feature(tree).items():
+        for name, own in leaves_by_feature(tree).items():
             leaves[name] += own
     table.require(list(leaves))
     if not table.rows:
