@@ -8,7 +8,7 @@ from strategies import trees
 from baconlogic import Gate, Leaf, Tree
 from baconlogic.core.criteria import Table
 from baconlogic.core.decision import Decision, Feature, Link
-from baconlogic.core.gcd import LEVELS
+from baconlogic.core.levels import LEVELS
 from baconlogic.report import prompt
 
 PAPER = Tree.parse(

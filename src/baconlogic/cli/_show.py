@@ -37,7 +37,7 @@ def show(
 
 def _parts(tree: Tree) -> list[dict[str, Any]]:
     """Return the parts of a tree: where they are and what they are."""
-    from baconlogic.core.outline import say
+    from baconlogic.core.notation import say
 
     nodes = dict(tree.walk())
     found = []

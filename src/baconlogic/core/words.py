@@ -24,6 +24,11 @@ def numbers(values: list[float]) -> list[str]:
     return [number(value, step) for value in values]
 
 
+def digits(value: float) -> str:
+    """Write a number with all its digits, as the notation has it: 1, 0.3, 1e-05."""
+    return repr(value).removesuffix(".0")
+
+
 def degree(truth: float) -> str:
     """Say a degree of truth; one that is not quite 0 or 1 is not rounded to it."""
     named = {0.0: "not true", 0.5: "half true", 1.0: "fully true"}

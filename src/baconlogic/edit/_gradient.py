@@ -189,7 +189,7 @@ def _slopes(
     alone = ends[:, rows] & (ends[:, rows].sum(axis=0) == 1)
     found.inputs[:, rows] = np.where(alone, found.inputs[:, rows], gate.mean * weights[:, None])
     found.weights[:, rows] = sign * gate.mean * side[:, rows]
-    found.andness[rows] = gcd.slopes(a, float(len(below)), rule.knee)[0] * (weights @ side[:, rows])
+    found.andness[rows] = rule.slopes(a, float(len(below)))[0] * (weights @ side[:, rows])
     return found
 
 

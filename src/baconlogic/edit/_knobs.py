@@ -14,17 +14,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from itertools import pairwise
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from baconlogic.core import gcd
-from baconlogic.core.criteria import Criterion, Given, Numeric, Ramp, Sigmoid, Table
+from baconlogic.core.criterion import FARTHEST, LARGEST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from baconlogic.core.criterion import Criterion
     from baconlogic.core.nodes import Gate
 
     Floats = NDArray[np.float64]
@@ -34,9 +35,8 @@ if TYPE_CHECKING:
 WEIGHT = 0.63 / math.sqrt(2.0)  # two weights share what one number does there
 ANDNESS, POSITION, SLOPE = 0.63, 0.63, 0.22  # positions in deviations of the column
 TRUTH = 0.2
-FARTHEST = 7.0  # a factor is within e**-7 and e**7, a share of the andness scale within those of e**-9 and e**9
-FARTHEST_ANDNESS = 9.0
-LEAST_WEIGHT, LARGEST = 1e-300, 1e300
+FARTHEST_ANDNESS = 9.0  # a share of the andness scale is within those of e**-9 and e**9, a factor within e**-7 and e**7
+LEAST_WEIGHT = 1e-300
 
 
 class GateKnobs:
@@ -103,63 +103,35 @@ class LeafKnobs(ABC):
 class NumericKnobs(LeafKnobs):
     """Two numbers for where the criterion is and how steep, none for given truths; then one for missing values."""
 
-    def __init__(self, start: Numeric, column: Floats) -> None:
-        self.start, self.own = start, 0 if isinstance(start, Given) else 2
-        known = np.clip(column[np.isfinite(column)], -LARGEST, LARGEST)
-        self.unit = 1.0  # how far the position moves usually
-        self.spans = [] if isinstance(start, Given) else self._places(known)
+    def __init__(self, start: Criterion, column: Floats) -> None:
+        self.start, self.middle, self.unit = start, 0.0, 1.0  # unit: how far the position moves usually
+        self.spans = [] if start.holds_truths else self._places(np.clip(column[np.isfinite(column)], -LARGEST, LARGEST))
         if start.missing is not None:
             self.spans.append(_truth_span(start.missing))
 
     def _places(self, known: Floats) -> list[Span]:
         """Return how far position and steepness may go: the middle stays in the column."""
-        assert isinstance(self.start, Ramp | Sigmoid)  # noqa: S101
-        if isinstance(self.start, Sigmoid):
-            first = last = self.start.centre
-            width, room = 1.0 / abs(self.start.slope), _log_room(self.start.slope)
-        else:
-            first, last = self.start.points[0][0], self.start.points[-1][0]
-            width, room = (last - first) / 5.0, (0.0, 0.0)
-        self.pivot = first + (last - first) / 2.0
+        ends = (float(known.min()), float(known.max())) if known.size else None
+        first, last, width, steeper = self.start.room(*(ends or (0.0, 0.0)))
+        self.middle = first + (last - first) / 2.0
         self.unit = POSITION * _deviation(known, min(max(width, 1.0 / LARGEST), LARGEST))
-        low, high = (float(known.min()), float(known.max())) if known.size else (first, last)
-        if isinstance(self.start, Ramp):
-            gap = min(b - a for (a, _), (b, _) in pairwise(self.start.points))
-            apart = math.log(gap) - math.log(1e-12 * max(abs(first), abs(last), abs(low), abs(high), 1e-280))
-            if apart < 0.0:
-                return [(0.0, 0.0)] * 2  # so near each other that rounding would make them one
-            room = _log_room(1.0 / (last - first))[0], min(apart, FARTHEST)
-        return [_around(low - last, high - first, self.unit), _around(*room, SLOPE)]
+        if steeper is None:
+            return [(0.0, 0.0)] * 2
+        low, high = ends or (first, last)
+        return [_around(low - last, high - first, self.unit), _around(*steeper, SLOPE)]
 
-    def criterion(self, v: Floats) -> Numeric:
+    def criterion(self, v: Floats) -> Criterion:
         """Return the criterion at the free numbers."""
         missing = None if self.start.missing is None else _kept_truth(self.start.missing + TRUTH * v[-1])
-        if isinstance(self.start, Given):
-            return Given(missing)
-        shift, factor = float(self.unit * v[0]), SLOPE * v[1]
-        if isinstance(self.start, Sigmoid):
-            slope = self.start.slope * math.exp(factor)
-            return Sigmoid(_finite(self.start.centre + shift), slope, missing, self.start.unit)
-        assert isinstance(self.start, Ramp)  # noqa: S101
-        wider = math.expm1(-factor)
-        points = [(_finite(x + (x - self.pivot) * wider + shift), t) for x, t in self.start.points]
-        return Ramp(points, missing, self.start.unit)
+        shift, steeper = (0.0, 0.0) if self.start.holds_truths else (float(self.unit * v[0]), SLOPE * v[1])
+        return self.start.moved(shift, steeper, self.middle, missing)
 
     def slopes(self, criterion: Criterion, v: Floats, column: NDArray[Any]) -> Floats:
         """Return how the truth of each value changes with each free number: (numbers, rows)."""
         found = np.zeros((len(self.spans), len(column)))
         unknown = np.isnan(column)
-        if isinstance(criterion, Sigmoid):
-            truth = criterion.known(column)
-            bend = truth * (1.0 - truth)
-            with np.errstate(over="ignore"):
-                steps = np.clip(criterion.slope * (column - criterion.centre), -LARGEST, LARGEST)
-            found[0], found[1] = -self.unit * criterion.slope * bend, SLOPE * steps * bend
-        elif isinstance(criterion, Ramp):
-            x, t = np.array(criterion.points).T
-            rise = np.r_[0.0, np.diff(t) / np.diff(x), 0.0][np.searchsorted(x, column)]
-            middle = self.pivot + self.unit * v[0]
-            found[0], found[1] = -self.unit * rise, SLOPE * rise * (np.clip(column, x[0], x[-1]) - middle)
+        if not criterion.holds_truths:
+            found[:2] = criterion.slopes(column, (self.unit, SLOPE), self.middle + self.unit * v[0])
         found[:, unknown] = 0.0
         if criterion.missing is not None:
             found[-1, unknown] = TRUTH
@@ -169,30 +141,29 @@ class NumericKnobs(LeafKnobs):
 class TableKnobs(LeafKnobs):
     """One number for the truth of each category, of any other, and of missing values, as far as they are stated."""
 
-    def __init__(self, start: Table) -> None:
+    def __init__(self, start: Criterion) -> None:
         self.start = start
         self.stated = [t for _, t in start.truths] + [t for t in (start.other, start.missing) if t is not None]
         self.spans = [_truth_span(t) for t in self.stated]
 
-    def _with(self, truths: list[float]) -> Table:
+    def _with(self, truths: list[float]) -> Criterion:
         """Return the table that states other truths."""
         left = iter(truths)
         listed = [(category, next(left)) for category, _ in self.start.truths]
         other, missing = (None if t is None else next(left) for t in (self.start.other, self.start.missing))
-        return Table(listed, other, missing)
+        return replace(self.start, truths=listed, other=other, missing=missing)  # type: ignore[call-arg]
 
     def read(self, column: NDArray[Any]) -> NDArray[Any]:
         """Return the place of each value among the truths: what a table of places, scaled into [0, 1], says of it."""
         places = np.arange(len(self.stated)) / len(self.stated)
         return np.rint(self._with(places.tolist()).truth(column) * len(self.stated)).astype(np.intp)
 
-    def criterion(self, v: Floats) -> Table:
+    def criterion(self, v: Floats) -> Criterion:
         """Return the table at the free numbers."""
         return self._with([_kept_truth(t + TRUTH * away) for t, away in zip(self.stated, v.tolist(), strict=True)])
 
     def truths(self, criterion: Criterion, column: NDArray[Any]) -> Floats:
         """Return the truth of each place."""
-        assert isinstance(criterion, Table)  # noqa: S101
         return np.asarray(np.array(TableKnobs(criterion).stated)[column])
 
     def slopes(self, criterion: Criterion, v: Floats, column: NDArray[Any]) -> Floats:  # noqa: ARG002
@@ -202,11 +173,7 @@ class TableKnobs(LeafKnobs):
 
 def leaf_knobs(criterion: Criterion, column: NDArray[Any]) -> LeafKnobs:
     """Return the free numbers of a criterion; a column tells how far is far."""
-    if isinstance(criterion, Table):
-        return TableKnobs(criterion)
-    if not isinstance(criterion, Given | Ramp | Sigmoid):
-        raise TypeError(f"refit knows Given, Ramp, Sigmoid and Table, got {type(criterion).__name__}; keep it fixed")
-    return NumericKnobs(criterion, column)
+    return TableKnobs(criterion) if criterion.categorical else NumericKnobs(criterion, column)
 
 
 def _deviation(known: Floats, otherwise: float) -> float:
@@ -229,18 +196,8 @@ def _truth_span(truth: float) -> Span:
     return _around(-truth, 1.0 - truth, TRUTH)
 
 
-def _log_room(value: float) -> Span:
-    """Return how far the logarithm of a size may go without leaving the numbers there are."""
-    size = math.log(abs(value))
-    return max(-FARTHEST, -690.0 - size), min(FARTHEST, 690.0 - size)
-
-
 def _kept_truth(truth: float) -> float:
     return float(min(max(truth, 0.0), 1.0))
-
-
-def _finite(value: float) -> float:
-    return float(min(max(value, -LARGEST), LARGEST))
 
 
 def _logit(share: float) -> float:

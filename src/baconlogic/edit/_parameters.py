@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from baconlogic.core import notation
 from baconlogic.core.checks import ParameterTypeError, Place
-from baconlogic.core.criteria import Criterion, Ramp, Sigmoid
+from baconlogic.core.criteria import Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, mapped
 from baconlogic.core.tree import Tree
 from baconlogic.edit._mirror import negated
@@ -75,8 +75,8 @@ def set_criterion(tree: Tree, what: What, criterion: Criterion | str) -> Tree:
     old = leaf.criterion
     if criterion.missing is None and old.missing is not None:
         criterion = replace(criterion, missing=old.missing)
-    if isinstance(criterion, Ramp | Sigmoid) and not criterion.unit and isinstance(old, Ramp | Sigmoid):
-        criterion = replace(criterion, unit=old.unit)
+    if old.unit and not criterion.unit and "unit" in criterion.entries():
+        criterion = replace(criterion, unit=old.unit)  # type: ignore[call-arg]
     return tree.replace(path, Leaf(leaf.feature, criterion, leaf.name))
 
 

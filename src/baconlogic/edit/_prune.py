@@ -10,8 +10,8 @@ import numpy as np
 
 from baconlogic import metrics
 from baconlogic.core import evaluate as evaluation
+from baconlogic.core.evaluate import Truths, combined, leaf_truths
 from baconlogic.core.nodes import Gate, Leaf, Node, flatten
-from baconlogic.core.recombine import Truths, combined, leaf_truths
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.edit._structure import without, without_leaves

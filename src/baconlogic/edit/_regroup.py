@@ -56,7 +56,7 @@ def regroup(tree: Tree, groups: Mapping[str, Sequence[str]]) -> Tree:
     for position, (node, _) in enumerate(flatten(plain)):
         if position in group_of:
             members[group_of[position]].append((node, shares[position]))
-    rule = plain.aggregator if isinstance(plain, Gate) else "gcd"
+    rule = plain.aggregator if isinstance(plain, Gate) else gcd.DEFAULT
     built = [
         (_gathered(inputs, inside[group].value, 2, rule, _name(group)), math.fsum(share for _, share in inputs))
         for group, inputs in members.items()

@@ -23,9 +23,9 @@ import numpy as np
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core import gcd
 from baconlogic.core.columns import Columns
-from baconlogic.core.criteria import Table
+from baconlogic.core.evaluate import Truths, combined, leaf_truths
+from baconlogic.core.levels import LEVELS, nearest_level
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations
-from baconlogic.core.recombine import Truths, combined, leaf_truths
 from baconlogic.core.tree import Tree
 from baconlogic.edit._mirror import negated
 from baconlogic.edit._structure import carried, without
@@ -124,7 +124,7 @@ def merged(gate: Gate, kind: Kind, parts: Parts) -> Gate | None:
     nodes, shares = zip(*parts, strict=True)
     n, andness, power = len(parts), gcd.NEUTRAL, 0.0
     if kind.name == "drastic":
-        andness = gcd.LEVELS["DD" if kind.dual else "CC"].andness(n)
+        andness = LEVELS["DD" if kind.dual else "CC"].andness(n)
     elif kind.name == "hard":
         total = math.fsum(shares)
         power, shares = total / n, tuple(share / total for share in shares)
@@ -276,7 +276,7 @@ def opposite(andness: float, n: int) -> float:
     found = 1.0 - andness
     if found in (gcd.LOWEST, gcd.HIGHEST):
         return found
-    point = gcd.nearest_level(found, n).andness(n)
+    point = nearest_level(found, n).andness(n)
     return point if abs(point - found) < 1e-15 else found
 
 
@@ -302,7 +302,7 @@ def _settled(node: Not, reach: _Ends, least: float, nearest: float) -> Node:
     below = node.input
     if isinstance(below, Leaf):
         mirror = negated(below)
-        harmless = isinstance(below.criterion, Table) or min(reach) >= least
+        harmless = below.criterion.categorical or min(reach) >= least
         return mirror if harmless and not isinstance(mirror, Not) else node
     if isinstance(below, Not) and not below.name:
         return node if _shows(reach.zero, nearest) else below.input  # 1 - (1 - x) loses digits of a small x

@@ -14,13 +14,15 @@ import numpy as np
 
 from baconlogic.core import gcd, notation
 from baconlogic.core.checks import ParameterError, Place
+from baconlogic.core.levels import LEVELS
 from baconlogic.core.nodes import Gate, Leaf, Node, flatten
 from baconlogic.core.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from baconlogic.core.nodes import Path
+    from baconlogic.core.levels import LEVELS
+from baconlogic.core.nodes import Path
 
 _RESOLVED = 2e-7  # the distance to the drastic end that a gate must leave, or be drastic
 
@@ -95,7 +97,7 @@ def carried(andness: float, n: int, to: int) -> float:
         return andness
     dual = andness < 0.0
     if math.isinf(gcd.gcd.coefficients(andness, n).power):
-        return gcd.LEVELS["DD" if dual else "CC"].andness(to)
+        return LEVELS["DD" if dual else "CC"].andness(to)
     here, there = ((1.0, gcd.product(inputs), gcd.drastic(inputs)) for inputs in (n, to))
     place = float(np.interp(1.0 - andness if dual else andness, here, there))
     beyond = min(place, (to - _RESOLVED) / (to - 1.0))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic import metrics
-from baconlogic.core.recombine import Truths, leaf_truths
+from baconlogic.core.evaluate import Truths, leaf_truths
 from baconlogic.core.results import Listing, Result
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.words import aligned, listed, one_line, percent

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic.core.nodes import Gate
-from baconlogic.core.outline import say
+from baconlogic.core.notation import say
 from baconlogic.core.results import Result
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.words import aligned, listed, number, one_line, percent

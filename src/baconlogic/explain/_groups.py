@@ -10,13 +10,14 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from baconlogic.core.levels import AND_ROLES, HARD_ROLES, NEUTRAL_ROLE
 from baconlogic.core.nodes import Gate, Leaf, Not, flatten
 from baconlogic.core.words import listed, one_line
 from baconlogic.explain._phrases import Statement, band, statement
-from baconlogic.explain._roles import HARD, told_level
+from baconlogic.explain._roles import told_level
 
 if TYPE_CHECKING:
-    from baconlogic.core.gcd import Level
+    from baconlogic.core.levels import Level
     from baconlogic.core.nodes import Node
     from baconlogic.core.tree import Tree
 
@@ -114,7 +115,7 @@ def _inputs(order: Order, group: Group) -> list[tuple[float, _Found]]:
         level = told_level(gate, sign)
         group.codes.append(level.code)
         power = gate.coefficients.power  # a hard gate is a weighted product: exponents of gates in gates multiply
-        strength = len(below) * power if level.role in HARD and math.isfinite(power) else 1.0
+        strength = len(below) * power if level.role in HARD_ROLES and math.isfinite(power) else 1.0
         for child, weight in zip(below, gate.weights, strict=True):
             found = _below_negations(order, child, negated=sign)
             node, share = order[found.position][0], above * weight * strength
@@ -139,9 +140,9 @@ def _below_negations(order: Order, position: int, *, negated: bool = False) -> _
 
 def _tidy(group: Group) -> None:
     """Bring the leaves of a band together, and what weighs most to the front."""
-    both = group.level.role in ("mandatory", "desired")
+    both = group.level.role in AND_ROLES
     kept: list[Item] = []
-    for item in group.items if group.level.role != "neutral" else []:
+    for item in group.items if group.level.role != NEUTRAL_ROLE else []:
         for before in kept:
             if isinstance(item.said, Statement) and isinstance(before.said, Statement):
                 joined = band(before.said, item.said, both=both)

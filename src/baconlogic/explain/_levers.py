@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic.core.checks import Parameter, ParameterError, check_finite
-from baconlogic.core.criteria import Given, Numeric, Ramp, Sigmoid
 from baconlogic.explain import _case as cases
 
 if TYPE_CHECKING:
@@ -168,16 +167,16 @@ def _category(name: str, value: Any, leaves: Sequence[Leaf], table: Columns | No
 
 def _is_flag(name: str, leaves: Sequence[Leaf], table: Columns | None) -> bool:
     """Whether a column of truths holds 0 and 1 only, as far as it is known."""
-    if not all(isinstance(leaf.criterion, Given) for leaf in leaves):
+    if not all(leaf.criterion.holds_truths for leaf in leaves):
         return False
     column = np.array([]) if table is None else table.numbers(name)
     return bool(np.isin(column[~np.isnan(column)], (0.0, 1.0)).all())
 
 
 def _number(name: str, value: Any, leaves: Sequence[Leaf], table: Columns | None, step: float | None) -> Lever:
-    criteria = [leaf.criterion for leaf in leaves if isinstance(leaf.criterion, Numeric)]
-    bends = [bend for criterion in criteria for bend in criterion.bends]  # beyond them, nothing changes any more
-    low, high, scale = min(bends), max(bends), min(_width(criterion) for criterion in criteria)
+    bends = [bend for leaf in leaves for bend in leaf.criterion.bends]  # beyond them, nothing changes any more
+    spans = [leaf.criterion.span(0.05) for leaf in leaves]
+    low, high, scale = min(bends), max(bends), min(end - start for start, end in spans)
     whole = isinstance(value, int)
     if table is not None:
         column = table.numbers(name)
@@ -192,15 +191,6 @@ def _number(name: str, value: Any, leaves: Sequence[Leaf], table: Columns | None
         low = stepped(value, -math.floor((value - low) / step + SLACK), step)
         high = stepped(value, math.floor((high - value) / step + SLACK), step)
     return Lever(name, value, scale, low, high, step)
-
-
-def _width(criterion: Numeric) -> float:
-    """Return the raw distance between hardly true and nearly true."""
-    if isinstance(criterion, Sigmoid):
-        return abs(criterion.inverse(0.95) - criterion.inverse(0.05))
-    if isinstance(criterion, Ramp):
-        return criterion.bends[-1] - criterion.bends[0]
-    return 1.0
 
 
 def _spread(values: Floats) -> float:

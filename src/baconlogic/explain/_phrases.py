@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from baconlogic.core.criteria import Criterion, Given, Numeric, Ramp, Sigmoid, Table
+from baconlogic.core.criteria import Criterion
 from baconlogic.core.nodes import Leaf
 from baconlogic.core.words import degree, listed, numbers, one_line
 
@@ -37,7 +37,7 @@ class Statement:
 
     def _short(self, verb: str) -> str:
         criterion, negated = self.leaves[0].criterion, self.negated[0]
-        if isinstance(criterion, Table):
+        if criterion.categorical:
             return f"{self.feature} {_kinds(criterion, negated, MOST_CATEGORIES)}"
         if self.spans is None:
             return f"{'not ' if negated else ''}{self.feature}"
@@ -45,7 +45,7 @@ class Statement:
             return f"{self.feature} is {self._flag}"
         if self.spans in ((), ((-math.inf, math.inf),)):
             return f"{self._wanted()} {self.feature}"
-        return f"{self.feature}{verb} {places(self.spans, _unit(criterion))}"
+        return f"{self.feature}{verb} {places(self.spans, criterion.unit)}"
 
     def turning_at(self, threshold: float) -> Statement:
         """Return the statement with the ranges in which it is more true than a threshold, where there are any."""
@@ -57,18 +57,18 @@ class Statement:
     def where(self) -> str:
         """Say where it is half true, and what a missing value counts as."""
         criterion, negated = self.leaves[0].criterion, self.negated[0]
-        if isinstance(criterion, Table):
+        if criterion.categorical:
             said = _degrees(criterion, negated)
         elif self.spans is None:
             said = "the opposite of what is given" if negated else "as given"
         elif self._flag is not None:
-            truths = {int(x): 1.0 - t if negated else t for x, t in getattr(criterion, "points", ())}
+            truths = [1.0 - t if negated else t for t in criterion.flag or ()]
             said = ", ".join(f"{degree(truths[flag])} when {flag}" for flag in (self._flag, 1 - self._flag))
         elif not self.spans:
             said = "never more than half true"
         else:
             always = self.spans == ((-math.inf, math.inf),)
-            said = "more than half true everywhere" if always else places(self.spans, _unit(criterion))
+            said = "more than half true everywhere" if always else places(self.spans, criterion.unit)
         return said + self._when_missing()
 
     def _when_missing(self) -> str:
@@ -81,7 +81,7 @@ class Statement:
 
     def direction(self) -> str:
         """Say which values speak for yes."""
-        if isinstance(self.leaves[0].criterion, Table):
+        if self.leaves[0].criterion.categorical:
             return "by category"
         if self.spans is None:
             return "when not true" if self.negated[0] else "when true"
@@ -96,7 +96,7 @@ class Statement:
     def _flag(self) -> int | None:
         """Which of 0 and 1 speaks for yes, where the column holds nothing else."""
         criterion = self.leaves[0].criterion
-        if len(self.leaves) > 1 or not isinstance(criterion, Ramp) or not criterion.of_flag:
+        if len(self.leaves) > 1 or criterion.flag is None:
             return None
         return int(bool(criterion.rising) != self.negated[0])
 
@@ -133,15 +133,14 @@ def band(one: Statement, other: Statement, *, both: bool) -> Statement | None:
 
 def spans_of(criterion: Criterion, negated: bool = False, truth: float = 0.5) -> tuple[Span, ...] | None:
     """Return the raw ranges in which a criterion, or its opposite, is more than half true, or more than `truth`."""
-    if not isinstance(criterion, Ramp | Sigmoid):
+    if criterion.categorical or criterion.holds_truths:
         return None
     turn = 1.0 - truth if negated else truth
-    cuts = criterion.crossings(turn) if isinstance(criterion, Ramp) else (criterion.inverse(turn),)
-    edges = [-math.inf, *cuts, math.inf]
+    edges = [-math.inf, *criterion.crossings(turn), math.inf]
     found: list[Span] = []
     for low, high in pairwise(edges):
         inside = low if math.isinf(low) else high if math.isinf(high) else low / 2.0 + high / 2.0
-        here = float(criterion.known(np.array([inside]))[0])
+        here = float(criterion.truth(np.array([inside]))[0])
         if (here < turn) if negated else (here > turn):
             joined = found and found[-1][1] == low
             found.append((found.pop()[0] if joined else low, high))
@@ -163,11 +162,7 @@ def places(spans: tuple[Span, ...], unit: str = "") -> str:
     return listed(said) + (f" {one_line(unit)}" if unit else "")
 
 
-def _unit(criterion: Criterion) -> str:
-    return criterion.unit if isinstance(criterion, Numeric) and not isinstance(criterion, Given) else ""
-
-
-def _kinds(table: Table, negated: bool, most: int) -> str:
+def _kinds(table: Criterion, negated: bool, most: int) -> str:
     """Say which categories are more than half true, or which are not where any other is."""
     truths = {category: 1.0 - t if negated else t for category, t in table.truths}
     other = None if table.other is None else (1.0 - table.other if negated else table.other)
@@ -186,7 +181,7 @@ def _some(categories: list[str | int | bool] | list[str], most: int) -> str:
     return listed(said if len(said) <= most else [*said[: most - 1], f"{len(said) - most + 1} other categories"])
 
 
-def _degrees(table: Table, negated: bool) -> str:
+def _degrees(table: Criterion, negated: bool) -> str:
     """Say the degree of each category."""
     truths = {category: 1.0 - t if negated else t for category, t in table.truths}
     said = [

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic import metrics
+from baconlogic.core.evaluate import Truths, leaf_truths
 from baconlogic.core.nodes import Leaf
-from baconlogic.core.recombine import Truths, leaf_truths
 from baconlogic.core.results import Listing, Result
 from baconlogic.core.subject import subject
 from baconlogic.core.words import aligned, listed, one_line, percent

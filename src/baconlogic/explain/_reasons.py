@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic.core.criteria import Table
+from baconlogic.core.evaluate import both_combined
 from baconlogic.core.nodes import Leaf, flatten
-from baconlogic.core.recombine import both_combined
 from baconlogic.core.results import Result
 from baconlogic.core.subject import Instance, Subject, subject
 from baconlogic.core.words import number

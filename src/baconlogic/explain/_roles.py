@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from baconlogic.core import gcd
+from baconlogic.core.levels import HARD_ROLES, Level, nearest_level
 from baconlogic.core.nodes import Gate, Leaf, Not, flatten
 
 if TYPE_CHECKING:
     from baconlogic.core.tree import Tree
 
 ALONE = "decides alone"  # the role of the only leaf of a tree
-HARD = ("mandatory", "sufficient")
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,12 @@ class LeafRole:
     @property
     def for_the_whole(self) -> str:
         """What it is to the whole decision: mandatory, sufficient, alone, or nothing that is certain."""
-        return self.own if self.whole and (self.own in HARD or self.own == ALONE) else ""
+        return self.own if self.whole and (self.own in HARD_ROLES or self.own == ALONE) else ""
 
 
-def told_level(gate: Gate, negated: bool) -> gcd.Level:
+def told_level(gate: Gate, negated: bool) -> Level:
     """Return the level of a gate, or of its mirror image when it is negated."""
-    return gcd.nearest_level(1.0 - gate.andness, len(gate.inputs)) if negated else gate.level
+    return nearest_level(1.0 - gate.andness, len(gate.inputs)) if negated else gate.level
 
 
 def leaf_roles(tree: Tree) -> list[LeafRole]:
@@ -89,5 +88,5 @@ def by_feature(roles: list[LeafRole]) -> dict[str, list[LeafRole]]:
 def in_words(role: str, whole: str) -> str:
     """Say the role of a feature at its own gate, and what it is to the whole where that is not the same."""
     if whole in (role, ""):
-        return role if whole or not any(each in HARD for each in role.split(" and ")) else f"{role} within a part"
+        return role if whole or not any(each in HARD_ROLES for each in role.split(" and ")) else f"{role} within a part"
     return f"{role} ({whole} for the whole)"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core import gcd
-from baconlogic.core import outline as drawing
+from baconlogic.core import gcd, notation
 from baconlogic.core.answers import two_probabilities
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
 from baconlogic.core.results import Result
@@ -54,7 +53,7 @@ class Trace(Result):
     tree: Tree
 
     def __str__(self) -> str:
-        lines = drawing.draw(self.tree.root).split("\n")
+        lines = notation.draw(self.tree.root).split("\n")
         nodes = dict(self.tree.walk())
         drawn = [s for s in self.steps if not s.path or not _said_above(nodes[s.path[:-1]], nodes[s.path])]
         shown = [percent(step.truth) for step in drawn]
@@ -112,7 +111,7 @@ def _step(
     high = truths[path] > (0.5 if path else threshold) if isinstance(node, Gate) else None
     driver = _driver(node, inputs, truths[path], high=high) if isinstance(node, Gate) and high is not None else None
     return TraceStep(
-        path, drawing.say(node), value, weight, truths[path], None if driver is None else (*path, driver), high
+        path, notation.say(node), value, weight, truths[path], None if driver is None else (*path, driver), high
     )
 
 

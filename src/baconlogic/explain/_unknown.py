@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core.criteria import Numeric, Ramp
 from baconlogic.core.results import Listing, Result
 from baconlogic.core.subject import subject
 from baconlogic.core.words import aligned, listed, number, one_line, percent
@@ -140,10 +139,7 @@ def _values_at(leaf: Leaf, share: float) -> Sequence[float]:
     """Return the raw values this far up the range of truths of a leaf."""
     low, high = leaf.criterion.range
     truth = low + share * (high - low)
-    if isinstance(leaf.criterion, Ramp):
-        return leaf.criterion.crossings(truth)
-    assert isinstance(leaf.criterion, Numeric)  # noqa: S101
-    return [leaf.criterion.inverse(truth)]
+    return leaf.criterion.crossings(truth)
 
 
 def _count(missing: int) -> str:

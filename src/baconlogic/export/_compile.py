@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from baconlogic.core.criteria import Criterion, Given, Ramp, Sigmoid, Table
 from baconlogic.core.decision import Decision
-from baconlogic.core.fading import FAR, LEAST
-from baconlogic.core.gcd import FULLY
+from baconlogic.core.evaluate import Sides, needed
+from baconlogic.core.gcd import FAR, FULLY, LEAST
 from baconlogic.core.nodes import Gate, Leaf, Not, flatten, walk
-from baconlogic.core.sides import Sides, needed
 from baconlogic.core.subject import HALF
 from baconlogic.core.tree import Tree
 from baconlogic.export._program import (

@@ -19,7 +19,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.core.nodes import Gate, Leaf
-from baconlogic.core.outline import draw, say
+from baconlogic.core.notation import draw, say
 from baconlogic.core.words import one_line
 from baconlogic.export._about import about, trees_of
 from baconlogic.export._compile import program

@@ -205,7 +205,7 @@ def _table(table: Table) -> list[tuple[str, str]]:
 def _gate(gate: Gate, inputs: Sequence[tuple[str, bool]], symbol: str) -> str:
     level, given = gate.level, [_turned(name, turned) for name, turned in inputs]
     weights = listed([f"${_number(w)}$ of ${x}$" for w, x in zip(gate.weights, given, strict=True)], "and")
-    rule = "" if gate.aggregator == "gcd" else f"; rule {escaped(gate.aggregator)}"
+    rule = f"; rule {escaped(gate.rule)}" if gate.rule else ""
     said = f"{escaped(level.code)}, {escaped(level.name)}: {escaped(level.words)}"
     head = (
         f"\\noindent ${symbol}${_name(gate.name)}: {said}. Andness ${_number(gate.andness)}${rule}; weights {weights}."

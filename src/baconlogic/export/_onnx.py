@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from baconlogic.core import __version__
-from baconlogic.core.criteria import Table
 from baconlogic.core.nodes import Leaf
 from baconlogic.export._about import about, commented, trees_of
 from baconlogic.export._compile import program
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto
 
     from baconlogic.core.answers import Label
-    from baconlogic.core.criteria import Category
+    from baconlogic.core.criterion import Category
     from baconlogic.export._program import Check, Expr, InputColumn, Program, Test
 
 OPSET, ML_OPSET, IR_VERSION = 13, 2, 7
@@ -250,7 +249,7 @@ def _texts(model: Any) -> dict[str, list[str]]:
     found: dict[str, dict[str, None]] = {}
     for tree in trees_of(model):
         for _, node in tree.walk():
-            if isinstance(node, Leaf) and isinstance(node.criterion, Table):
+            if isinstance(node, Leaf):
                 for category, _ in node.criterion.truths:
                     if isinstance(category, str):
                         found.setdefault(node.feature, {})[category] = None

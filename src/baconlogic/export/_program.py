@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from baconlogic.core.answers import Label
-    from baconlogic.core.criteria import Category
+    from baconlogic.core.criterion import Category
     from baconlogic.core.nodes import Path
 
 Kind = Literal["number", "text", "whole"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from baconlogic.core import gcd
-from baconlogic.core.fading import FAR, LEAST
+from baconlogic.core.gcd import FAR, LEAST
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.elementary import exp, exp_pair, log, log_of_one_plus
 

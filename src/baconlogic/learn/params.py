@@ -71,7 +71,7 @@ def plan(clf: Any, columns: Sequence[Column], before: Decision | None, started: 
     """Check the parameters of a classifier against each other and the table."""
     _one_of("criteria", clf.criteria, ("learned", "sigmoid", "minmax"))
     _one_of("simplicity", clf.simplicity, ("best", "one-se"))
-    _one_of("aggregator", clf.aggregator, tuple(gcd.AGGREGATORS))
+    _one_of("aggregator", clf.aggregator, tuple(name for name, rule in gcd.AGGREGATORS.items() if rule.learnable))
     _positive("max_leaves", clf.max_leaves, Integral, "whole number")
     _positive("time_budget", clf.time_budget, Real, "number of seconds")
     names = [Feature(column.name, column.kind).name for column in columns]  # refuses what no file can hold

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core.criteria import Given, Numeric, Ramp, Sigmoid, Table
 from baconlogic.core.nodes import Gate, Leaf, flatten, negations
 from baconlogic.core.tree import Tree
 from baconlogic.explain._case import categories, constant, unnamed
@@ -19,7 +18,7 @@ from baconlogic.explain._phrases import Statement, spans_of
 from baconlogic.explain._roles import LeafRole, by_feature, feature_weights, leaf_roles, told_level
 
 if TYPE_CHECKING:
-    from baconlogic.core.gcd import Level
+    from baconlogic.core.levels import Level
     from baconlogic.core.nodes import Node
     from baconlogic.core.subject import Subject
 
@@ -103,10 +102,8 @@ class Knowledge:
         texts = [*self.features, str(asked.yes), str(asked.no), *map(str, asked.classes)]
         for node, _ in self.order:
             texts.append(node.name)
-            if isinstance(node, Leaf) and isinstance(node.criterion, Numeric):
-                texts.append(node.criterion.unit)
-            if isinstance(node, Leaf) and isinstance(node.criterion, Table):
-                texts += [str(category) for category, _ in node.criterion.truths]
+            if isinstance(node, Leaf):
+                texts += [node.criterion.unit, *(str(category) for category, _ in node.criterion.truths)]
         return {word.lower() for text in texts for word in re.findall(r"\w+[+-]?", text)}
 
     @cached_property
@@ -202,12 +199,9 @@ class Knowledge:
         turns = {0.5} if half else {0.05, 0.5, 0.95, min(max(self.asked.threshold, 0.0), 1.0)}
         for each in self.leaves[feature]:
             criterion = each.leaf.criterion
-            if isinstance(criterion, Ramp):
-                found += [] if half else [x for x, _ in criterion.points]
-                found += [x for turn in turns for x in criterion.crossings(turn)]
-                found += [x for turn in turns for x in criterion.crossings(1.0 - turn)]
-            elif isinstance(criterion, Sigmoid):
-                found += [criterion.inverse(t) for turn in turns for t in (turn, 1.0 - turn) if 0.0 < t < 1.0]
+            if not (criterion.categorical or criterion.holds_truths):
+                found += () if half else criterion.corners
+                found += [x for turn in turns for t in (turn, 1.0 - turn) for x in criterion.crossings(t)]
         return found
 
     def sides(self, feature: str) -> list[tuple[float, float]]:
@@ -255,9 +249,9 @@ class Knowledge:
         """Return values of a feature among which its best and its worst are."""
         if all(leaf.criterion.categorical for leaf in leaves):
             return [*categories(leaves), *unnamed(leaves)] or [None]
-        numeric = [leaf.criterion for leaf in leaves if isinstance(leaf.criterion, Numeric)]
+        numeric = [leaf.criterion for leaf in leaves if not leaf.criterion.categorical]
         bends = sorted({x for criterion in numeric for x in criterion.bends})
-        if any(isinstance(criterion, Given) for criterion in numeric):
+        if any(criterion.holds_truths for criterion in numeric):
             bends = sorted({0.0, 1.0, *(x for x in bends if 0.0 <= x <= 1.0)})
         if len(leaves) == 1 and numeric[0].rising is not None:
             return [bends[0], bends[-1]]

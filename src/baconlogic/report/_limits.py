@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from baconlogic import metrics
-from baconlogic.core.criteria import Table
 from baconlogic.core.subject import leaves_by_feature
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain import _case as cases
@@ -138,11 +137,11 @@ def _gone(m: Material) -> list[str]:
 def _rare(m: Material) -> list[str]:
     said = []
     for name, leaves in leaves_by_feature(m.asked.tree).items():
-        tables = [leaf.criterion for leaf in leaves if isinstance(leaf.criterion, Table)]
-        if not tables:
+        categories = [category for leaf in leaves for category, _ in leaf.criterion.truths]
+        if not categories:
             continue
         values = m.rows.used[name].tolist()
-        counted = {category: values.count(category) for table in tables for category, _ in table.truths}
+        counted = {category: values.count(category) for category in categories}
         few = [f"{one_line(str(category))} ({times})" for category, times in counted.items() if times < RARE]
         if few:
             said.append(f"Of {one_line(name)}, fewer than {RARE} rows back each of these: {some(few, 'and', NAMED)}.")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic import metrics
-from baconlogic.core.criteria import Given, Numeric
 from baconlogic.core.words import one_line
 from baconlogic.explain import _case as cases
 from baconlogic.report._pictures import shown_range
@@ -67,15 +66,15 @@ def inputs(rows: Rows) -> list[Control]:
 
 def _input(name: str, column: NDArray[Any], leaves: list[Leaf]) -> Control:
     stated = cases.is_stated(leaves)
-    units = [leaf.criterion.unit for leaf in leaves if isinstance(leaf.criterion, Numeric) and leaf.criterion.unit]
+    units = [leaf.criterion.unit for leaf in leaves if leaf.criterion.unit]
     unit = one_line(units[0]) if units else ""
     if column.dtype == object:
         return Control(name, one_line(name), unit, _options(column, leaves), 0.0, 0.0, 0.0, stated)
     known = column.astype(float)
     known = known[np.isfinite(known)]
-    shape = next(leaf.criterion for leaf in leaves if isinstance(leaf.criterion, Numeric))
-    given = [leaf.criterion for leaf in leaves if isinstance(leaf.criterion, Given)]
-    low, high = shown_range(given[0] if given else shape, known)
+    shapes = [leaf.criterion for leaf in leaves if not leaf.criterion.categorical]
+    given = [shape for shape in shapes if shape.holds_truths]
+    low, high = shown_range([*given, *shapes][0], known)
     whole = known.size > 0 and bool((known == np.floor(known)).all()) and high - low >= 1.0 and not given
     step = 1.0 if whole and high - low < 1e6 else 10.0 ** math.floor(math.log10((high - low) / STEPS))
     low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step

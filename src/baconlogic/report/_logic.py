@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from baconlogic.core.gcd import LEVELS
+from baconlogic.core.levels import LEVELS
 from baconlogic.core.words import listed, one_line
 from baconlogic.report._claims import claim, is_plain, is_unreal
 from baconlogic.report._sentences import codes_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from baconlogic.core.gcd import LEVELS
+from baconlogic.core.levels import LEVELS
 from baconlogic.core.words import one_line
 from baconlogic.report._claims import candidates, claim
 from baconlogic.report._words import COMMON, POPULATION

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic import metrics
-from baconlogic.core.criteria import Given, Numeric, Ramp, Table
 from baconlogic.core.words import degree, number, one_line, percent
 from baconlogic.plot._layout import Line, Part, parts_of, share_words
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from baconlogic.core.criterion import Criterion
     from baconlogic.core.nodes import Leaf
     from baconlogic.core.subject import Subject
     from baconlogic.explain._pruning_curve import PruningCurve
@@ -224,7 +224,7 @@ def criterion(leaf: Leaf, column: NDArray[Any], *, negated: bool) -> CriterionCh
     """Return a leaf with its curve; categories are listed instead."""
     words = one_line(leaf.criterion.words(leaf.feature))
     picture, note = None, ""
-    if isinstance(leaf.criterion, Numeric):
+    if not leaf.criterion.categorical:
         known = column.astype(float)[~np.isnan(column.astype(float))]
         picture = _curve(leaf, known)
         examples = _quantiles(leaf.criterion, known)
@@ -235,18 +235,17 @@ def criterion(leaf: Leaf, column: NDArray[Any], *, negated: bool) -> CriterionCh
 
 def _curve(leaf: Leaf, known: Floats) -> Svg:
     shape = leaf.criterion
-    assert isinstance(shape, Numeric)  # noqa: S101
     low, high = shown_range(shape, known)
     xs = np.linspace(low, high, CURVE_POINTS + 1)
-    if isinstance(shape, Ramp):
-        xs = np.unique(np.r_[xs, [x for x, _ in shape.points if low <= x <= high]])
-    points = list(zip(xs.tolist(), shape.known(xs).tolist(), strict=True))
+    if shape.corners:
+        xs = np.unique(np.r_[xs, [x for x in shape.corners if low <= x <= high]])
+    points = list(zip(xs.tolist(), shape.truth(xs).tolist(), strict=True))
     bars = []
     if known.size:
         heights, edges = np.histogram(known, HISTOGRAM, (low, high))
         shares = heights / max(heights.max(), 1)
         bars = [(float(a), float(b), float(s)) for a, b, s in zip(edges[:-1], edges[1:], shares, strict=True) if s > 0]
-    unit = getattr(shape, "unit", "")
+    unit = shape.unit
     label = one_line(leaf.feature) + (f" ({one_line(unit)})" if unit else "")
     return Chart(
         (low, high), (0.0, 1.0), (label if len(label) <= 48 else f"{label[:47]}…", "truth"),
@@ -255,10 +254,10 @@ def _curve(leaf: Leaf, known: Floats) -> Svg:
     ).draw()  # fmt: skip
 
 
-def shown_range(shape: Numeric, known: Floats) -> tuple[float, float]:
+def shown_range(shape: Criterion, known: Floats) -> tuple[float, float]:
     """Return the values to show: those seen, or where nothing or one value was seen, those of the criterion."""
-    if isinstance(shape, Given):
-        return 0.0, 1.0
+    if all(map(math.isfinite, shape.domain)):
+        return shape.domain
     if known.size and known.min() < known.max() and np.isfinite(known.max() - known.min()):
         return float(known.min()), float(known.max())
     bends = shape.bends
@@ -267,18 +266,17 @@ def shown_range(shape: Numeric, known: Floats) -> tuple[float, float]:
     return (low, high) if high - low < 1e300 else (low, low + 1.0)
 
 
-def _quantiles(shape: Numeric, known: Floats) -> list[tuple[str, str, str]]:
+def _quantiles(shape: Criterion, known: Floats) -> list[tuple[str, str, str]]:
     if not known.size:
         return []
     names = ("lowest", "5%", "25%", "middle", "75%", "95%", "highest")
     values = np.quantile(known, (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0), method="nearest")
-    truths = shape.known(values)
+    truths = shape.truth(values)
     shown = [number(float(value), float(known.max() - known.min()) / 10.0 or None) for value in values]
     return [(text, degree(float(t)), name) for text, t, name in zip(shown, truths, names, strict=True)]
 
 
-def _categories(shape: Any, column: NDArray[Any]) -> tuple[list[tuple[str, str, str]], str]:
-    assert isinstance(shape, Table)  # noqa: S101
+def _categories(shape: Criterion, column: NDArray[Any]) -> tuple[list[tuple[str, str, str]], str]:
     counted = Counter(column.tolist())
     found = [(one_line(str(value)), degree(truth), str(counted[value])) for value, truth in shape.truths]
     known = dict(shape.truths)

@@ -10,7 +10,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.core.files import write_tree
-from baconlogic.core.gcd import LEVELS, NEUTRAL
+from baconlogic.core.gcd import NEUTRAL
+from baconlogic.core.levels import LEVELS
 from baconlogic.core.nodes import Gate, Leaf, flatten
 from baconlogic.core.subject import HALF, Subject, subject
 from baconlogic.core.words import listed, number, one_line, percent
@@ -21,7 +22,7 @@ from baconlogic.report._knowledge import Knowledge
 from baconlogic.report._plain import fenced
 
 if TYPE_CHECKING:
-    from baconlogic.core.gcd import Level
+    from baconlogic.core.levels import Level
     from baconlogic.core.nodes import Node
 
 STEP = "    "
@@ -176,7 +177,7 @@ def _entries(node: Node, weight: float | None, criterion: dict[str, Any] | None)
         found.append(("operator", quoted(node.level.code)))
         if abs(node.andness - node.level.andness(len(node.inputs))) > 1e-9:
             found.append(("andness", _short(node.andness)))
-        if node.aggregator != "gcd":
+        if node.rule:
             found.append(("aggregator", quoted(node.aggregator)))
     if node.name:
         found.append(("name", quoted(node.name)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from baconlogic.core.gcd import LEVELS
+from baconlogic.core.levels import LEVELS, NEUTRAL_ROLE
 
 CODE = re.compile(
     r"(?<![\w+-])(?:"
@@ -18,12 +18,7 @@ LEVEL_NAME = re.compile(
     + r")\b",
     re.IGNORECASE,
 )
-FAMILY_WORDS = {
-    "must have all": "mandatory",
-    "nice to have most": "desired",
-    "nice to have some": "optional",
-    "enough to have any": "sufficient",
-}
+FAMILY_WORDS = {level.words: level.role for level in LEVELS.values() if level.role != NEUTRAL_ROLE}
 WORDS = re.compile("|".join(rf"\b{words}\b".replace(" ", r"\s+") for words in FAMILY_WORDS), re.IGNORECASE)
 
 NUMBER = r"(?<![\w.])(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?(?![\w/])"
