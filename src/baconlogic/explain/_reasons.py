@@ -26,7 +26,7 @@ from baconlogic.core.results import Result
 from baconlogic.core.subject import Instance, Subject, subject
 from baconlogic.core.words import number
 from baconlogic.explain import _case as cases
-from baconlogic.explain._roles import leaf_roles
+from baconlogic.explain._words import leaf_roles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from baconlogic.core.answers import Label
     from baconlogic.core.tree import Tree
-    from baconlogic.explain._roles import LeafRole
+    from baconlogic.explain._words import LeafRole
 
     Floats = NDArray[np.float64]
 

@@ -13,9 +13,17 @@ import numpy as np
 from baconlogic.core.nodes import Gate, Leaf, flatten, negations
 from baconlogic.core.tree import Tree
 from baconlogic.explain._case import categories, constant, unnamed
-from baconlogic.explain._groups import Group, told
-from baconlogic.explain._phrases import Statement, spans_of
-from baconlogic.explain._roles import LeafRole, by_feature, feature_weights, leaf_roles, told_level
+from baconlogic.explain._words import (
+    Group,
+    LeafRole,
+    Statement,
+    by_feature,
+    feature_weights,
+    leaf_roles,
+    spans_of,
+    told,
+    told_level,
+)
 
 if TYPE_CHECKING:
     from baconlogic.core.levels import Level

@@ -17,7 +17,7 @@ from baconlogic.core.subject import HALF, Subject, subject
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain._case import answer
 from baconlogic.explain._describe import describe
-from baconlogic.explain._roles import in_words
+from baconlogic.explain._words import feature_role
 from baconlogic.report._knowledge import Knowledge
 from baconlogic.report._plain import fenced
 
@@ -237,8 +237,6 @@ def _root(known: Knowledge) -> list[str]:
 def _feature(name: str, known: Knowledge) -> str:
     """Say all of one feature in one line."""
     leaves = known.leaves[name]
-    own = " and ".join(dict.fromkeys(each.own for each in leaves))
-    whole = " and ".join(dict.fromkeys(each.for_the_whole for each in leaves if each.for_the_whole))
     ways = {
         True: "larger values speak for yes",
         False: "smaller values speak for yes",
@@ -247,7 +245,7 @@ def _feature(name: str, known: Knowledge) -> str:
     weights = listed([_short(known.shares[each.position]) for each in leaves], "and")
     said = [
         f"weight {weights} in its operator, {percent(known.overall[name])} of the whole",
-        in_words(own, whole),
+        feature_role(leaves).words,
         " and ".join(ways[way] for way in sorted(known.directions(name), key=str)),
         *(one_line(each.leaf.criterion.words("the value")) for each in leaves),
     ]

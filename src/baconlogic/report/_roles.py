@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from baconlogic.core.words import number, one_line
-from baconlogic.explain._roles import ALONE
+from baconlogic.explain._words import ALONE
 from baconlogic.report._claims import candidates, claim, is_negated, is_unreal, runs
 from baconlogic.report._words import TOGETHER
 
