@@ -421,7 +421,7 @@ SAMPLE = report(
 def test_of_the_sample_report_one_statement_is_against_the_tree():
     found = check_report(SAMPLE, PAPER, label="malignant")
     assert [(row.problem, row.kind, row.said, row.sentence) for row in found.rows] == [
-        ("wrong", "role", 'role of "concavity1" role "mandatory"', SLIP)
+        ("wrong", "role", 'of "concavity1", role "mandatory"', SLIP)
     ]  # concavity1 is below HHD, where any of four is enough
     assert (found.checked, found.sentences, found.unchecked, found.remarks) == (13, 10, 0, ())
     assert not found.passed
@@ -579,7 +579,7 @@ def test_a_checked_report_marks_what_was_found():
     found = check_report(SAMPLE, PAPER, label="malignant")
     page, text = found.to_html(), found.to_markdown()
     assert "is mandatory for malignant cells. **[1]**" in text
-    assert '\n1. role, wrong: role of "concavity1" role "mandatory". True: none of the roles for the whole' in text
+    assert '\n1. role, wrong: of "concavity1", role "mandatory"; it is nothing certain for the whole decision' in text
     assert page.count("<mark>") == 1
     assert 'is mandatory for malignant cells.</mark><sup><a href="#finding-1">1</a></sup>' in page
     assert '<li id="finding-1">role, wrong: ' in page
