@@ -668,6 +668,7 @@ def test_the_reader_refuses_what_the_schema_refuses(written, problem):
         ('{"sections": -Infinity}', "a number within 1e300"),
         ('{"sections": 1e99999999999999999999}', "cannot be read|within 1e300"),
         (f'{{"sections": {"9" * 5000}}}', "within 1e300"),
+        ('{"sections": 1e9999999}', "a number within 1e300"),
         ("[" * 100_000, "cannot be read|not plain text"),
     ],
 )
@@ -680,6 +681,12 @@ def test_what_is_not_json_is_refused(text, problem):
 def test_no_number_is_refused(value):
     with pytest.raises(ValueError, match="value: expected a number within 1e300"):
         one({**CLAIM, "value": value})
+
+
+@pytest.mark.parametrize("number", ["1e-9999999", "0." + "9" * 5000, "-0.0", "1e300"])
+def test_a_strange_number_is_a_number(number):
+    written = json.dumps(report(("x \u2028 y", {**CLAIM, "value": "?"})), ensure_ascii=False).replace('"?"', number)
+    assert [row.problem for row in check_report(written, CELL).rows] == ["wrong"]
 
 
 def test_a_report_must_be_text_or_a_dictionary():

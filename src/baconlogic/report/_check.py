@@ -191,7 +191,7 @@ def _document(report: Any) -> Any:
         return report
     if not isinstance(report, str):
         raise TypeError(f"a report is JSON, as text or as a dictionary, got {type(report).__name__}")
-    lines = report.strip().splitlines()
+    lines = report.strip().split("\n")  # splitlines() would cut strings at U+2028
     fences = [i for i, line in enumerate(lines) if line.startswith("```")]
     text = "\n".join(lines[fences[0] + 1 : fences[1]] if len(fences) == 2 else lines)
     try:
@@ -230,7 +230,7 @@ def _read(value: Any, rule: Mapping[str, Any], at: str) -> Any:
         value = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(value)
     kinds = [rule["type"]] if isinstance(rule.get("type"), str) else rule.get("type", [])
     wants = ""
-    if isinstance(value, Decimal) and not (value.is_finite() and abs(value) <= Decimal("1e300")):
+    if isinstance(value, Decimal) and not (value.is_finite() and value.copy_abs() <= Decimal("1e300")):
         wants = "a number within 1e300"
     elif kinds and not any(_TYPES[kind](value) for kind in kinds):
         wants = " or ".join(kinds)

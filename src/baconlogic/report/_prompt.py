@@ -12,8 +12,7 @@ from importlib.resources import files as package_files
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.core.files import write_tree
-from baconlogic.core.gcd import NEUTRAL
-from baconlogic.core.levels import LEVELS
+from baconlogic.core.levels import AND_ROLES, LEVELS, OR_ROLES
 from baconlogic.core.nodes import Gate, Leaf, flatten
 from baconlogic.core.subject import HALF, Subject, subject
 from baconlogic.core.words import listed, number, one_line, percent
@@ -108,16 +107,20 @@ def prompt(
 def level_table() -> str:
     """Return the table of all levels in Markdown, andness as for two inputs (Appendix D)."""
     head = ["GCD", "Type", "Subtype", "Code", "Name", "Andness", "Verbalization"]
+    sides = {**dict.fromkeys(AND_ROLES, "Conjunctive"), **dict.fromkeys(OR_ROLES, "Disjunctive")}
     rows = [
-        ["GCD", _type(x), _capital(x.family.name), x.code, _capital(x.name), _span(x), _capital(x.words)]
+        [
+            "GCD",
+            sides.get(x.role, "Neutral"),
+            _capital(x.family.name),
+            x.code,
+            _capital(x.name),
+            _span(x),
+            _capital(x.words),
+        ]
         for x in LEVELS.values()
     ]
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["--------"] * len(head), *rows])
-
-
-def _type(level: Level) -> str:
-    middle = level.andness()
-    return "Neutral" if middle == NEUTRAL else "Conjunctive" if middle > NEUTRAL else "Disjunctive"
 
 
 def _capital(text: str) -> str:
