@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from baconlogic import BaconClassifier, Decision, Gate, Leaf, Tree, explain, load
-from baconlogic.cli._score import scores
+from baconlogic.cli._evaluate import scores
 from baconlogic.core.criteria import Sigmoid, Table
 from baconlogic.core.decision import Feature, Link
 from baconlogic.explain._alternatives import Alternative

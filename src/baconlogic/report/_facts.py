@@ -19,7 +19,7 @@ from baconlogic.core.criteria import unlisted
 from baconlogic.core.levels import HARD_ROLES
 from baconlogic.core.nodes import Gate, Leaf, Not
 from baconlogic.explain._case import categories, constant, unnamed
-from baconlogic.explain._roles import LeafRole, by_feature, feature_weights, leaf_roles, told_level
+from baconlogic.explain._words import LeafRole, by_feature, feature_weights, leaf_roles, told_level
 
 if TYPE_CHECKING:
     from baconlogic.core.criterion import Criterion

@@ -18,7 +18,7 @@ from baconlogic.core.subject import HALF, Subject, subject
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain._case import answer
 from baconlogic.explain._describe import describe
-from baconlogic.explain._roles import in_words
+from baconlogic.explain._words import feature_role
 from baconlogic.report._facts import Facts, quoted
 from baconlogic.report._report import fenced
 
@@ -263,8 +263,6 @@ def _operators(known: Facts) -> list[str]:
 def _feature(name: str, known: Facts) -> str:
     """Say all of one feature in one line."""
     leaves = known.leaves[name]
-    own = " and ".join(dict.fromkeys(each.own for each in leaves))
-    whole = " and ".join(dict.fromkeys(each.for_the_whole for each in leaves if each.for_the_whole))
     ways = {
         True: "larger values speak for yes",
         False: "smaller values speak for yes",
@@ -273,7 +271,7 @@ def _feature(name: str, known: Facts) -> str:
     weights = listed([_short(known.own_weight(known.paths[each.position])) for each in leaves], "and")
     said = [
         f"weight {weights} in its operator, {percent(sum(each.weight for each in leaves))} of the whole",
-        in_words(own, whole),
+        feature_role(leaves).words,
         " and ".join(ways[way] for way in sorted(known.directions(name), key=str)),
         *(one_line(each.leaf.criterion.words("the value")) for each in leaves),
     ]
