@@ -16,7 +16,7 @@ from cli_runs import answer, ask_json, folder, learned, refusal, run, start  # n
 
 from baconlogic import Decision, Tree, edit, explain, load
 from baconlogic.cli import main
-from baconlogic.cli._score import scores
+from baconlogic.cli._evaluate import scores
 
 TARGET = ("--target", "diagnosis")
 

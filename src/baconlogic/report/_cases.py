@@ -17,7 +17,7 @@ from baconlogic.explain._unknown import unknown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from baconlogic.explain._counterfactual import Change
+    from baconlogic.explain._counterfactual import ValueChange
     from baconlogic.report._material import Material
 
 TOLD = 5
@@ -46,34 +46,27 @@ def places(m: Material) -> list[tuple[str, int]]:
     found: dict[int, str] = {}
     for title, place in _candidates(m):
         found.setdefault(place, title)
-        if len(found) == TOLD:
-            break
-    return [(title, place) for place, title in found.items()]
+    return [(title, place) for place, title in found.items()][:TOLD]
 
 
 def _candidates(m: Material) -> Iterator[tuple[str, int]]:
     """Yield rows in the order in which they should be told."""
     yes = m.asked.decides(m.truths)
-    right = np.ones(len(yes), dtype=bool) if m.positive is None else yes == m.positive
+    every = np.ones(len(yes), dtype=bool)
+    right = every if m.positive is None else yes == m.positive
     closeness = np.abs(m.truths - m.asked.threshold)
     known = "" if m.positive is None else ", and right"
-    if (yes & right).any():
-        yield f"Surest {m.yes}{known}", _first(-m.truths, yes & right)
-    if (~yes & right).any():
-        yield f"Surest {m.no}{known}", _first(m.truths, ~yes & right)
-    yield "Least sure", int(np.argmin(closeness))
-    if (yes & ~right).any():
-        yield f"Wrong: surest {m.yes} that is not", _first(-m.truths, yes & ~right)
-    if (~yes & ~right).any():
-        yield f"Wrong: {m.yes}, missed by most", _first(m.truths, ~yes & ~right)
+    for title, keys, among in (
+        (f"Surest {m.yes}{known}", -m.truths, yes & right),
+        (f"Surest {m.no}{known}", m.truths, ~yes & right),
+        ("Least sure", closeness, every),
+        (f"Wrong: surest {m.yes} that is not", -m.truths, yes & ~right),
+        (f"Wrong: {m.yes}, missed by most", m.truths, ~yes & ~right),
+    ):
+        if among.any():
+            yield title, int(np.argmin(np.where(among, keys, np.inf)))
     for place in np.argsort(closeness, kind="stable")[: 2 * TOLD].tolist():
         yield "Nearly as unsure", place
-
-
-def _first(keys: Any, among: Any) -> int:
-    """Return the place of the lowest key among some rows."""
-    kept = np.flatnonzero(among)
-    return int(kept[np.argmin(keys[kept])])
 
 
 def told(m: Material) -> list[Case]:
@@ -126,10 +119,11 @@ def _nearest_seen(m: Material, row: dict[str, Any], place: int) -> str:
     """Say which one value, among those seen, would turn a case: `counterfactual` takes long where leaves share one."""
     now = bool(m.asked.decides(m.truths)[place])
     other, best = cases.answer(m.asked.answer(not now)), list[tuple[float, str]]()
-    for name, leaves in cases.leaves_by_feature(m.asked.tree).items():
+    case = m.asked.case(row)
+    for name, leaves in case.leaves.items():
         column = m.rows.some()[name]
         seen = _spread(column)
-        turned = m.asked.decides(m.asked.tree.evaluate({**cases.repeat(row, len(seen)), name: seen})) != now
+        turned = m.asked.decides(m.asked.tree.evaluate({**case.rows(len(seen)), name: seen})) != now
         sizes = _sizes(row[name], seen, column)
         found = [(size, value) for size, value, turns in zip(sizes, seen, turned, strict=True) if turns]
         if found:
@@ -157,6 +151,6 @@ def _sizes(own: Any, seen: list[Any], column: Any) -> list[float]:
     return [abs(value - own) / spread for value in seen]
 
 
-def _changes(changes: Sequence[Change]) -> str:
+def _changes(changes: Sequence[ValueChange]) -> str:
     said = [f"{one_line(each.feature)} went from {each.before_says} to {each.after_says}" for each in changes]
     return listed(said, "and")
