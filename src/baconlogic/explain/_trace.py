@@ -53,15 +53,13 @@ class Trace(Result):
     tree: Tree
 
     def __str__(self) -> str:
-        lines = notation.draw(self.tree.root).split("\n")
-        nodes = dict(self.tree.walk())
-        drawn = [s for s in self.steps if not s.path or not _said_above(nodes[s.path[:-1]], nodes[s.path])]
-        shown = [percent(step.truth) for step in drawn]
+        drawn = list(notation.drawn(self.tree.root))
+        steps, nodes = {step.path: step for step in self.steps}, dict(self.tree.walk())
+        shown = [percent(steps[path].truth) for path, _ in drawn]
         width = max(len(text) for text in shown)
-        values = {step.path: step.value for step in self.steps}
         tree = [
-            f"{text.rjust(width)}  {line}{_here(step, nodes, values)}"
-            for text, line, step in zip(shown, lines, drawn, strict=True)
+            f"{text.rjust(width)}  {line}{_here(path, steps, nodes)}"
+            for text, (path, line) in zip(shown, drawn, strict=True)
         ]
         return "\n".join(["true", *tree, "", self._closing()])
 
@@ -124,21 +122,16 @@ def _driver(gate: Gate, inputs: list[float], truth: float, *, high: bool) -> int
     return int(np.argmax(moves)) if moves.max() > MATTERS else None
 
 
-def _here(step: TraceStep, nodes: dict[Path, Node], values: dict[Path, Any]) -> str:
+def _here(path: Path, steps: dict[Path, TraceStep], nodes: dict[Path, Node]) -> str:
     """Say what a case adds to a line of the drawing."""
-    node = nodes[step.path]
+    step, node = steps[path], nodes[path]
     if step.driver is not None:
         return f" <- kept {'high' if step.high else 'low'} most by {_called(nodes[step.driver])}"
-    leaf, path = (node.input, (*step.path, 0)) if isinstance(node, Not) else (node, step.path)
+    leaf, value = (node.input, steps[*path, 0].value) if isinstance(node, Not) else (node, step.value)
     if not isinstance(leaf, Leaf):
         return ""
-    taken = "" if values[path] is not None else f", taken as {degree(leaf.criterion.missing or 0.0)}"
-    return f" <- {cases.raw(values[path], [leaf])}{taken}"
-
-
-def _said_above(parent: Node, node: Node) -> bool:
-    """Whether a drawing says a node in the line of its parent."""
-    return isinstance(parent, Not) and isinstance(node, Leaf)
+    taken = "" if value is not None else f", taken as {degree(leaf.criterion.missing or 0.0)}"
+    return f" <- {cases.raw(value, [leaf])}{taken}"
 
 
 def _called(node: Node) -> str:
