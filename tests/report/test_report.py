@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from baconlogic import BaconClassifier, Decision, Gate, Leaf, Tree, explain, load
-from baconlogic.cli._score import scores
+from baconlogic.cli._evaluate import scores
 from baconlogic.core.criteria import Sigmoid, Table
 from baconlogic.core.decision import Feature, Link
 from baconlogic.explain._alternatives import Alternative
@@ -368,7 +368,7 @@ def test_a_threshold_of_a_scenario_has_the_decimals_that_its_shares_need(tmp_pat
     assert content._enough(m, 0.7) == "0.700"
     model, X = decision(), rows()
     y = labels(model, X)
-    for row in content.chapter(materials(model, X, y, None)[0], 0, None).turning["scenarios"]:
+    for row in content.chapter(materials(model, X, y, None)[0], 0, None)["turning"]["scenarios"]:
         called = model.trees[0].evaluate(X) > float(row["threshold"])
         assert row["accuracy"].k == (called == (y == "ill")).sum()
 

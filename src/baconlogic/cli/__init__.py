@@ -1,6 +1,6 @@
 """The command line: `baconlogic fit data.csv --target diagnosis -o model.json`, then questions to the model.
 
-One file a command, named after it (`_show` also describes, `_prune` also simplifies). What they share:
+One file a command, named after it (demo stands with fit, describe with show, simplify with prune). What they share:
 
     _app        the map of commands
     _run        errors as one line, exit codes, Ctrl-C

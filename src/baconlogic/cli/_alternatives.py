@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from baconlogic.cli import _fit as fitting
-from baconlogic.cli import _models as models
-from baconlogic.cli import _options as options
-from baconlogic.cli import _overwrite as overwriting
-from baconlogic.cli import _print as printing
-from baconlogic.cli import _tables as tables
+from baconlogic.cli import _fit, _models, _options, _overwrite, _print, _tables
 from baconlogic.cli._run import MisusedError, RefusedError
 
 if TYPE_CHECKING:
@@ -25,62 +20,62 @@ def alternatives(
         list[Path],
         Argument(help="A table and, before it, a model whose columns and class count.", metavar="[MODEL] DATA"),
     ],
-    target: options.Target,
+    target: _options.Target,
     positive: Annotated[str | None, Option(help="The class to explain; needed where there are more than two.")] = None,
     count: Annotated[int, Option("-n", "--count", help="Trees to look for.", min=1)] = 5,
     tolerance: Annotated[float, Option(help="How much less accurate than the best.")] = 0.01,
     output: Annotated[
         Path | None, Option("--output", "-o", help="A folder for the models, alternative-1.json and so on.")
     ] = None,
-    features: options.Features = None,
-    drop: options.Drop = None,
-    max_leaves: options.MaxLeaves = None,
-    n_jobs: options.Jobs = None,
-    seed: options.Seed = 0,
-    force: options.Force = False,
-    form: options.Format = None,
-    missing: options.Missing = None,
-    as_json: options.Json = False,
+    features: _options.Features = None,
+    drop: _options.Drop = None,
+    max_leaves: _options.MaxLeaves = None,
+    n_jobs: _options.Jobs = None,
+    seed: _options.Seed = 0,
+    force: _options.Force = False,
+    form: _options.Format = None,
+    missing: _options.Missing = None,
+    as_json: _options.Json = False,
 ) -> None:
     """Learn other trees that are about as right with other columns: several explanations of the same data."""
     from baconlogic import BaconClassifier, Decision
     from baconlogic import explain as questions
 
-    overwriting.check_folder(output)
-    options.check_jobs(n_jobs)
+    _overwrite.check_folder(output)
+    _options.check_jobs(n_jobs)
     if len(paths) > 2:
         raise MisusedError(f"give a table, or a model and a table; got {len(paths)} files")
     if output is not None and output.is_dir():
         for i in range(1, count + 1):
-            overwriting.check(_file(output, i), "model", *paths, force=force)
-    model = models.read(paths[0]) if len(paths) == 2 else None
-    X, y = models.split(tables.read(paths[-1], form, missing), target)
-    X = fitting.chosen(X, features, drop)
-    label = _explained(y, positive, target, () if model is None else models.classes_of(model))
+            _overwrite.check(_file(output, i), "model", *paths, force=force)
+    model = _models.read(paths[0]) if len(paths) == 2 else None
+    X, y = _models.split(_tables.read(paths[-1], form, missing), target)
+    X = _fit.chosen(X, features, drop)
+    label = _explained(y, positive, target, () if model is None else _models.classes_of(model))
     if isinstance(model, Decision):
         X = X.select([each.name for each in model.features if each.name in X.columns] or X.columns)
     clf = BaconClassifier(max_leaves=max_leaves, random_state=seed, n_jobs=n_jobs)
-    with printing.busy("learning several trees"):
+    with _print.busy("learning several trees"):
         found = questions.alternatives(clf, X, y, count, tolerance=tolerance, label=label, n_jobs=n_jobs)
         files = [] if output is None else _save(found, X, y, label, seed, output)
     written = f"\n\n{len(files)} models are in {output}: {files[0].name} to {files[-1].name}" if files else ""
-    printing.give(found.to_dict() | {"models": [str(path) for path in files]}, f"{found}{written}", as_json)
+    _print.give(found.to_dict() | {"models": [str(path) for path in files]}, f"{found}{written}", as_json)
 
 
 def _explained(y: NDArray[Any], positive: str | None, target: str, classes: tuple[Any, ...]) -> Any:
     """Return the class to explain; None where it is the last of two anyway."""
     import numpy as np
 
-    known = np.unique(y).tolist() if positive is not None else models.known_labels(y, target)
+    known = np.unique(y).tolist() if positive is not None else _models.known_labels(y, target)
     if positive is None and len(classes) == 2:
         positive = str(classes[1])
     if positive is None:
         if len(known) > 2:
-            raise RefusedError(f"say which class to explain: --positive, one of {models.listed(known)}")
+            raise RefusedError(f"say which class to explain: --positive, one of {_models.listed(known)}")
         return None
-    label = models.matched(positive, known)
+    label = _models.matched(positive, known)
     if label is None:
-        raise RefusedError(f"no row is {positive!r}; the target holds {models.listed(known, 10)}")
+        raise RefusedError(f"no row is {positive!r}; the target holds {_models.listed(known, 10)}")
     return None if len(known) == 2 and label == known[1] else label
 
 
@@ -93,7 +88,7 @@ def _save(found: Any, X: Any, y: NDArray[Any], label: Any, seed: int, folder: Pa
     for i, row in enumerate(found.rows, 1):
         clf = BaconClassifier("calibrate", init=row.tree, random_state=seed)
         files.append(_file(folder, i))
-        fitting.learn(clf, X, y, None if label is None else str(label)).save(files[-1])
+        _fit.learn(clf, X, y, None if label is None else str(label)).save(files[-1])
     return files
 
 

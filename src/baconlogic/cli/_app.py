@@ -8,15 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from baconlogic import __version__
-from baconlogic.cli import _print as printing
+from baconlogic.cli import _print
 from baconlogic.cli._alternatives import alternatives
 from baconlogic.cli._compare import compare
-from baconlogic.cli._demo import demo
 from baconlogic.cli._edit import edit
 from baconlogic.cli._evaluate import evaluate
 from baconlogic.cli._explain import explain
 from baconlogic.cli._export import export
-from baconlogic.cli._fit import fit
+from baconlogic.cli._fit import demo, fit
 from baconlogic.cli._predict import predict
 from baconlogic.cli._prune import prune, simplify
 from baconlogic.cli._report import report
@@ -62,7 +61,7 @@ for panel, command, example in COMMANDS:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        printing.answer(f"baconlogic {__version__}")
+        _print.answer(f"baconlogic {__version__}")
         raise typer.Exit
 
 

@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from baconlogic import Decision, Gate, Leaf, Tree
-from baconlogic.cli import _models as models
-from baconlogic.cli import _options as options
-from baconlogic.cli import _overwrite as overwriting
-from baconlogic.cli import _print as printing
-from baconlogic.cli import _tables as tables
+from baconlogic.cli import _models, _options, _overwrite, _print, _tables
 from baconlogic.cli._options import Texts
 from baconlogic.cli._run import MisusedError, RefusedError
 from baconlogic.core.files import write_whole
@@ -28,7 +24,7 @@ if TYPE_CHECKING:
 
 def edit(
     *,
-    model: options.Model,
+    model: _options.Model,
     criterion: Annotated[
         Texts, Option(metavar="PART=CRITERION", help="e.g. 'radius=0 at 10, 1 at 20'; may be repeated.")
     ] = None,
@@ -43,23 +39,23 @@ def edit(
     threshold: Annotated[float | None, Option(help="The truth above which the decision is yes.")] = None,
     reason: Annotated[str, Option(help="Why; kept in the log.")] = "",
     log: Annotated[Path | None, Option(help="Write the protocol of the edits as JSON.")] = None,
-    data: options.Rows = None,
-    target: options.MaybeTarget = None,
-    output: options.NewModel = None,
-    in_place: options.InPlace = False,
-    force: options.Force = False,
-    label: options.Label = None,
-    form: options.Format = None,
-    missing: options.Missing = None,
-    as_json: options.Json = False,
+    data: _options.Rows = None,
+    target: _options.MaybeTarget = None,
+    output: _options.NewModel = None,
+    in_place: _options.InPlace = False,
+    force: _options.Force = False,
+    label: _options.Label = None,
+    form: _options.Format = None,
+    missing: _options.Missing = None,
+    as_json: _options.Json = False,
 ) -> None:
     """Change parts of a model: andness, weight, criterion, threshold and more; --data says what that does.
 
     A PART is a column, a name, or a path such as 0.1 (see show --parts); root is the whole. Paths are those of the
     model as it is.
     """
-    to = overwriting.destination(output, in_place, model, data, force=force)
-    overwriting.check(log, "log", model, data, to, force=force)
+    to = _overwrite.destination(output, in_place, model, data, force=force)
+    _overwrite.check(log, "log", model, data, to, force=force)
     if not any((criterion, andness, weight, negate, rename, remove, snap)) and threshold is None:
         raise MisusedError("say what to change, e.g. --andness root=HC, --weight radius=0.7 or --threshold 0.4")
     revision = Revision(model, data, target=target, label=label, form=form, missing=missing)
@@ -67,17 +63,17 @@ def edit(
     if snap:
         edits.apply("snap", reason=reason)
     for text in criterion or ():
-        where, given = options.pair(text, "--criterion", "PART=CRITERION")
+        where, given = _options.pair(text, "--criterion", "PART=CRITERION")
         path = _path(tree, where)
         edits.apply("set_criterion", path, _criterion(tree[path], given), reason=reason)
     for text in andness or ():
-        where, given = options.pair(text, "--andness", "PART=VALUE", last=True)
-        edits.apply("set_andness", _path(tree, where), options.value(given), reason=reason)
+        where, given = _options.pair(text, "--andness", "PART=VALUE", last=True)
+        edits.apply("set_andness", _path(tree, where), _options.value(given), reason=reason)
     for text in weight or ():
-        where, given = options.pair(text, "--weight", "PART=SHARE", last=True)
+        where, given = _options.pair(text, "--weight", "PART=SHARE", last=True)
         edits.apply("reweight", *_weights(edits.tree, _path(tree, where), where, given), reason=reason)
     for text in rename or ():
-        where, given = options.pair(text, "--rename", "PART=NAME", last=True)
+        where, given = _options.pair(text, "--rename", "PART=NAME", last=True)
         edits.apply("rename", _path(tree, where), given, reason=reason)
     _negate_and_remove(edits, negate or [], remove or [], reason)
     revision.finish(to, as_json, threshold=threshold, log=log)
@@ -94,7 +90,7 @@ def _path(tree: Tree, text: str) -> tuple[int, ...]:
     named = [(path, {node.name, getattr(node, "feature", "")} - {""}) for path, node in tree.walk()]
     called = [path for path, names in named if text in names]
     if called:
-        paths = ", ".join(printing.written(path) for path in called)
+        paths = ", ".join(_print.written(path) for path in called)
         raise RefusedError(
             f"{text!r} stands for {len(called)} parts; say which by its path: {paths} (see show --parts)"
         )
@@ -106,7 +102,7 @@ def _path(tree: Tree, text: str) -> tuple[int, ...]:
 def _criterion(old: Any, text: str) -> Any:
     """Return a criterion given as `0 at 10, 1 at 20`, as `radius[0 at 10, 1 at 20]`, or the old with `missing 0.5`."""
     if text.startswith("missing ") and isinstance(old, Leaf):  # the rest stays
-        return replace(old.criterion, missing=options.number(text.removeprefix("missing "), "missing"))
+        return replace(old.criterion, missing=_options.number(text.removeprefix("missing "), "missing"))
     if not text.endswith("]"):
         return text
     leaf = Tree.parse(text).root
@@ -118,12 +114,12 @@ def _criterion(old: Any, text: str) -> Any:
 def _weights(tree: Tree, path: tuple[int, ...], where: str, given: str) -> tuple[tuple[int, ...], list[float]]:
     """Return the path of a gate and its weights; of one share, the other inputs keep their proportion."""
     if "," in given:
-        return path, [options.number(each, "--weight") for each in given.split(",")]
+        return path, [_options.number(each, "--weight") for each in given.split(",")]
     while path and not isinstance(tree[path[:-1]], Gate):
         path = path[:-1]
     if not path:
         raise MisusedError(f"{where} enters no gate, so it has no weight; all weights of a gate: --weight root=0.3,0.7")
-    share, gate = options.number(given, "--weight"), tree[path[:-1]]
+    share, gate = _options.number(given, "--weight"), tree[path[:-1]]
     if not 0.0 < share < 1.0:
         raise MisusedError(f"a weight is a share between 0 and 1, got {given}")
     assert isinstance(gate, Gate)  # noqa: S101
@@ -155,18 +151,18 @@ class Revision:
         *,
         target: str | None,
         label: str | None,
-        form: options.Formats | None,
+        form: _options.Formats | None,
         missing: str | None,
     ) -> None:
         from baconlogic.edit import EditLog
 
         if target is not None and data is None:
             raise MisusedError("--target needs --data, the table that it is a column of")
-        self.model, self.label = models.read_asked(path, label, needed=True)
-        X = None if data is None else tables.read(data, form, missing)
+        self.model, self.label = _models.read_asked(path, label, needed=True)
+        X = None if data is None else _tables.read(data, form, missing)
         y = None
         if X is not None and target is not None:
-            X, y = models.labelled(self.model, X, target, self.label)
+            X, y = _models.labelled(self.model, X, target, self.label)
         self.log = EditLog(self.model, X, y, label=self.label)
 
     def finish(self, to: Path, as_json: bool, *, threshold: float | None = None, log: Path | None = None) -> None:
@@ -176,13 +172,13 @@ class Revision:
         if isinstance(self.model, Decision):
             new = self.model.with_tree(tree, self.label) if self.log.entries else self.model
         if threshold is not None:
-            new = models.with_threshold(new, threshold, "given")
+            new = _models.with_threshold(new, threshold, "given")
         if log is not None:
-            text = json.dumps(printing.plain(self.log.to_dict()), ensure_ascii=False, indent=2) + "\n"
+            text = json.dumps(_print.plain(self.log.to_dict()), ensure_ascii=False, indent=2) + "\n"
             write_whole(text.encode(), log)
         changed = self._changed(new, threshold)
         new.save(to)
-        (before, gates), (after, gates_after) = models.size(self.log.original), models.size(tree)
+        (before, gates), (after, gates_after) = _models.size(self.log.original), _models.size(tree)
         said = {
             "model": str(to),
             "edits": [in_words(entry) for entry in self.log.entries],
@@ -194,7 +190,7 @@ class Revision:
         }
         turned = "" if changed is None else changed.get("said", "")
         size = f"leaves {before} -> {after}, gates {gates} -> {gates_after}; written to {to}"
-        printing.give(said, "\n\n".join(filter(None, [str(new), protocol(self.log), turned, size])), as_json)
+        _print.give(said, "\n\n".join(filter(None, [str(new), protocol(self.log), turned, size])), as_json)
 
     def _changed(self, new: Tree | Decision, threshold: float | None) -> dict[str, Any] | None:
         """Return what changes over the rows, also where the decision turns elsewhere."""
@@ -235,7 +231,7 @@ def in_words(entry: Entry) -> str:
         return "every andness moved to the nearest named level"
     path = tuple(given["what"]["tuple"])
     node = entry.before[path]
-    name, where = node.name or getattr(node, "feature", None), printing.written(path)
+    name, where = node.name or getattr(node, "feature", None), _print.written(path)
     part = f"{name} ({where})" if name else where
     if entry.operation == "set_andness":
         return f"andness of {part} set to {given['andness']}"

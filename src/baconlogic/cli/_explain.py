@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from baconlogic.cli import _models as models
-from baconlogic.cli import _options as options
-from baconlogic.cli import _print as printing
-from baconlogic.cli import _tables as tables
+from baconlogic.cli import _models, _options, _print, _tables
 from baconlogic.cli._options import Texts
 from baconlogic.cli._run import MisusedError, RefusedError, in_one_line
 from baconlogic.core.subject import subject
@@ -23,8 +20,8 @@ PARTS = ("trace", "reasons", "counterfactual", "unknown")
 
 def explain(
     *,
-    model: options.Model,
-    data: options.MaybeTable = None,
+    model: _options.Model,
+    data: _options.MaybeTable = None,
     row: Annotated[int | None, Option(help="Which row, counted from 0.", min=0)] = None,
     case: Annotated[str | None, Option(help="The case itself, as JSON.", metavar="JSON", show_default=False)] = None,
     set_: Annotated[
@@ -32,22 +29,22 @@ def explain(
     ] = None,
     only: Annotated[Texts, Option(help=f"Some of {', '.join(PARTS)}, with commas.")] = None,
     immutable: Annotated[Texts, Option(help="Columns that cannot change, with commas.")] = None,
-    label: options.Label = None,
-    form: options.Format = None,
-    missing: options.Missing = None,
-    as_json: options.Json = False,
+    label: _options.Label = None,
+    form: _options.Format = None,
+    missing: _options.Missing = None,
+    as_json: _options.Json = False,
 ) -> None:
     """Explain one case: how it is decided, for which reasons, what would turn it, and what is not known.
 
     The case is a row of a table (counted from 0), or given by --case or --set. A table also says in which range
     values may change.
     """
-    found, asked = models.read_asked(model, label, needed=True)
-    wanted = options.split(only) or list(PARTS)
+    found, asked = _models.read_asked(model, label, needed=True)
+    wanted = _options.split(only) or list(PARTS)
     unknown = [each for each in wanted if each not in PARTS]
     if unknown:
         raise MisusedError(f"--only takes {', '.join(PARTS)}; got {unknown[0]!r}")
-    frame = None if data is None else tables.read(data, form, missing)
+    frame = None if data is None else _tables.read(data, form, missing)
     about = subject(found, None, asked)
     features = about.tree.features
     stated = _stated(case, set_, row)
@@ -60,15 +57,15 @@ def explain(
     for name in given.keys() & {"counterfactual", "unknown"} if frame is not None else ():
         given[name]["X"] = frame
     if "counterfactual" in given and immutable:
-        given["counterfactual"]["immutable"] = options.split(immutable, features)
+        given["counterfactual"]["immutable"] = _options.split(immutable, features)
     told = _answers(found, values, given, strict=bool(only))
     if as_json:
         said = {name: None if each is None else each.to_dict() for name, each in told.items()}
-        printing.document({"row": row, "case": values, **said})
+        _print.document({"row": row, "case": values, **said})
     else:
         where = "the case" if row is None else f"row {row} (counted from 0)"
         sections = [f"== {name}: {where} ==\n{each}" for name, each in told.items() if each is not None]
-        printing.answer("\n\n".join(sections))
+        _print.answer("\n\n".join(sections))
 
 
 def _answers(model: Any, values: dict[str, Any], given: dict[str, dict[str, Any]], *, strict: bool) -> dict[str, Any]:
@@ -89,7 +86,7 @@ def _answers(model: Any, values: dict[str, Any], given: dict[str, dict[str, Any]
     if why is not None:
         if len(left) == len(told):  # it is not for what is missing
             raise why
-        printing.note(f"no {', '.join(left)}: {in_one_line(why)}")
+        _print.note(f"no {', '.join(left)}: {in_one_line(why)}")
     return told
 
 
@@ -111,7 +108,7 @@ def _stated(case: str | None, set_: Texts, row: int | None) -> dict[str, Any]:
         name, sign, given = text.partition("=")
         if not sign or not name:
             raise MisusedError(f"--set takes COLUMN=VALUE, got {text!r}")
-        stated[name] = options.value(given)
+        stated[name] = _options.value(given)
     return dict(stated)
 
 
@@ -122,5 +119,5 @@ def _row(frame: DataFrame | None, row: int, features: tuple[str, ...]) -> dict[s
     if row >= frame.height:
         raise RefusedError(f"there is no row {row}: rows are counted from 0, and the last is {frame.height - 1}")
     for name in features:
-        tables.require(frame, name, "the tree")
+        _tables.require(frame, name, "the tree")
     return dict(frame.row(row, named=True))

@@ -7,10 +7,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from baconlogic.cli import _models as models
-from baconlogic.cli import _options as options
-from baconlogic.cli import _overwrite as overwriting
-from baconlogic.cli import _print as printing
+from baconlogic.cli import _models, _options, _overwrite, _print
 from baconlogic.cli._run import MisusedError
 
 # Each target with the options that it takes.
@@ -27,8 +24,8 @@ BINARY = {"onnx": "model.onnx", "excel": "model.xlsx"}
 
 def export(
     *,
-    model: options.Model,
-    to: Annotated[options.Language | None, Option(help="What to write; the suffix says it too.")] = None,
+    model: _options.Model,
+    to: Annotated[_options.Language | None, Option(help="What to write; the suffix says it too.")] = None,
     output: Annotated[Path | None, Option("--output", "-o", help="The file to write; text is printed without.")] = None,
     dialect: Annotated[str | None, Option(help="Of SQL: duckdb (the default), sqlite or postgres.")] = None,
     table: Annotated[str | None, Option(help="Of SQL: the table to read (data).")] = None,
@@ -36,8 +33,8 @@ def export(
     name: Annotated[str | None, Option(help="Of C: what names begin with (model).")] = None,
     trace: Annotated[bool, Option("--trace", help="Also say the truth of every part.")] = False,
     cost: Annotated[bool, Option("--cost", help="Also say how large and fast each export is.")] = False,
-    force: options.Force = False,
-    as_json: options.Json = False,
+    force: _options.Force = False,
+    as_json: _options.Json = False,
 ) -> None:
     """Write a model as Python, JavaScript, C, SQL, LaTeX, ONNX or Excel: it decides the same there."""
     kind = _kind(to, output)
@@ -48,10 +45,10 @@ def export(
         raise MisusedError(f"--{strange[0]} does not go with --to {kind}")
     if output is None and kind in BINARY:
         raise MisusedError(f"{kind} is not text to print; say where to write it: -o {BINARY[kind]}")
-    overwriting.check(output, kind, model, force=force)
+    _overwrite.check(output, kind, model, force=force)
     if output is not None and kind == "c":
-        overwriting.check(output.with_name(f"{name or output.stem}.h"), kind, model, output, force=force)
-    found = models.read(model)
+        _overwrite.check(output.with_name(f"{name or output.stem}.h"), kind, model, output, force=force)
+    found = _models.read(model)
     from baconlogic import export as exporting
 
     said: dict[str, Any] = {"to": kind, "files": [], "text": None}
@@ -62,14 +59,14 @@ def export(
         said["files"] = [str(path) for path in exporting.save(found, output, to=kind, **asked)]
     costs = exporting.cost(found) if cost else None
     if as_json:
-        printing.document(said if costs is None else said | {"cost": costs.to_dict()})
+        _print.document(said if costs is None else said | {"cost": costs.to_dict()})
         return
     if output is None:
-        printing.data(said["text"])
+        _print.data(said["text"])
     else:
-        printing.answer(f"written: {', '.join(said['files'])}")
+        _print.answer(f"written: {', '.join(said['files'])}")
     if costs is not None:
-        printing.answer(str(costs)) if output is not None else printing.beside(str(costs))
+        _print.answer(str(costs)) if output is not None else _print.beside(str(costs))
 
 
 def _kind(to: str | None, output: Path | None) -> str:

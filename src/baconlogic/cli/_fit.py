@@ -1,4 +1,4 @@
-"""The command fit: learn a model from a table, and say what was found."""
+"""The commands fit, which learns a model from a table, and demo, which does so with data that comes along."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from baconlogic.cli import _models as models
-from baconlogic.cli import _options as options
-from baconlogic.cli import _overwrite as overwriting
-from baconlogic.cli import _print as printing
-from baconlogic.cli import _tables as tables
+from baconlogic.cli import _models, _options, _overwrite, _print, _tables
+from baconlogic.cli._evaluate import scores
 from baconlogic.cli._options import Texts
 from baconlogic.cli._run import INTERRUPTED, MisusedError, RefusedError, stoppable
+from baconlogic.core.files import write_whole
 from baconlogic.core.words import one_line
 
 if TYPE_CHECKING:
@@ -27,24 +25,24 @@ if TYPE_CHECKING:
 
 def fit(
     *,
-    data: options.Table,
-    target: options.Target,
+    data: _options.Table,
+    target: _options.Target,
     output: Annotated[Path | None, Option("--output", "-o", help="The model file to write.")] = None,
     positive: Annotated[
         str | None, Option(help="The class that the tree speaks for; of several, against the rest.")
     ] = None,
-    features: options.Features = None,
-    drop: options.Drop = None,
+    features: _options.Features = None,
+    drop: _options.Drop = None,
     test: Annotated[float | None, Option(help="Hold this share of the rows out and score the model on it.")] = None,
     test_data: Annotated[Path | None, Option(help="Score the model on this table.")] = None,
     search: Annotated[
-        options.Search, Option(help="How to find the tree; auto needs no thought.")
-    ] = options.Search.auto,
-    criteria: Annotated[options.Criteria, Option(help="How numbers become truths.")] = options.Criteria.learned,
-    max_leaves: options.MaxLeaves = None,
+        _options.Search, Option(help="How to find the tree; auto needs no thought.")
+    ] = _options.Search.auto,
+    criteria: Annotated[_options.Criteria, Option(help="How numbers become truths.")] = _options.Criteria.learned,
+    max_leaves: _options.MaxLeaves = None,
     simplicity: Annotated[
-        options.Simplicity, Option(help="one-se: the smallest tree about as good as the best.")
-    ] = options.Simplicity.best,
+        _options.Simplicity, Option(help="one-se: the smallest tree about as good as the best.")
+    ] = _options.Simplicity.best,
     reuse: Annotated[bool, Option("--reuse/--no-reuse", help="Whether a column may be used more than once.")] = True,
     order: Annotated[Texts, Option(help="Exactly these columns, most important first.")] = None,
     directions: Annotated[Texts, Option(help="rising, falling, or COLUMN=rising; may be repeated.")] = None,
@@ -55,38 +53,37 @@ def fit(
         str | None, Option(help="A first guess: a formula such as 'HC(bed, bath)', or a model file.")
     ] = None,
     aggregator: Annotated[
-        options.Aggregator, Option(help="The formula of gates: as printed, or corrected.")
-    ] = options.Aggregator.gcd,
+        _options.Aggregator, Option(help="The formula of gates: as printed, or corrected.")
+    ] = _options.Aggregator.gcd,
     class_weight: Annotated[Texts, Option(help="balanced, or CLASS=WEIGHT; may be repeated.")] = None,
-    n_jobs: options.Jobs = None,
-    seed: options.Seed = 0,
+    n_jobs: _options.Jobs = None,
+    seed: _options.Seed = 0,
     time_budget: Annotated[float | None, Option(help="Seconds after which to stop with the best found.")] = None,
-    force: options.Force = False,
-    form: options.Format = None,
-    missing: options.Missing = None,
-    as_json: options.Json = False,
+    force: _options.Force = False,
+    form: _options.Format = None,
+    missing: _options.Missing = None,
+    as_json: _options.Json = False,
 ) -> None:
     """Learn a model from a table and write it. Ctrl-C stops and writes the best tree found so far."""
     from baconlogic import BaconClassifier
-    from baconlogic.cli import _score as scoring
 
     if test is not None and (test_data is not None or not 0.0 < test < 1.0):
         raise MisusedError("--test is a share between 0 and 1 such as 0.25, and does not go with --test-data")
-    options.check_jobs(n_jobs)
-    overwriting.check(output, "model", data, test_data, _model_file(init), force=force)
-    X, y = models.split(tables.read(data, form, missing), target)
+    _options.check_jobs(n_jobs)
+    _overwrite.check(output, "model", data, test_data, _model_file(init), force=force)
+    X, y = _models.split(_tables.read(data, form, missing), target)
     X = chosen(X, features, drop)
-    classes = models.known_labels(y, target) if positive is None else sorted(set(y.tolist()))
+    classes = _models.known_labels(y, target) if positive is None else sorted(set(y.tolist()))
     clf = BaconClassifier(
         str(search),
         criteria=str(criteria),
         max_leaves=max_leaves,
         simplicity=str(simplicity),
         reuse=reuse,
-        order=options.split(order, X.columns) or None,
+        order=_options.split(order, X.columns) or None,
         directions=_directions(directions),
-        required=options.split(required, X.columns) or None,
-        forbidden=options.split(forbidden, X.columns) or None,
+        required=_options.split(required, X.columns) or None,
+        forbidden=_options.split(forbidden, X.columns) or None,
         andness=_andness(andness),
         init=_init(init),
         aggregator=str(aggregator),
@@ -94,24 +91,65 @@ def fit(
         n_jobs=n_jobs,
         random_state=seed,
         time_budget=time_budget,
-        verbose=printing.shows_progress(),
+        verbose=_print.shows_progress(),
     )
     held = None
     if test is not None:
         X, y, held = held_out(X, y, test, seed)
     elif test_data is not None:
-        held = models.split(tables.read(test_data, form, missing), target)
+        held = _models.split(_tables.read(test_data, form, missing), target)
     with stoppable(clf) as stop:
         decision = learn(clf, X, y, positive)
     if output is not None:  # before anything else can go wrong
         decision.save(output)
-    score = None if held is None else scoring.scores(decision, held[0], models.labels(decision, held[1]))
+    score = None if held is None else scores(decision, held[0], _models.labels(decision, held[1]))
     tell(decision, clf, score, output, as_json)
     if len(decision.classes) == 1:
-        printing.note(f"every row is {decision.classes[0]!r}, so there was nothing to learn; check --target")
+        _print.note(f"every row is {decision.classes[0]!r}, so there was nothing to learn; check --target")
     if stop.wanted or any(history.interrupted for history in _each(clf.history_)):
-        printing.note("interrupted: this is the best tree found until then")
+        _print.note("interrupted: this is the best tree found until then")
         raise typer.Exit(INTERRUPTED)
+
+
+def demo(
+    *,
+    output: Annotated[
+        Path | None, Option("--output", "-o", help="A folder for the table and the model, to go on with.")
+    ] = None,
+    seed: _options.Seed = 0,
+    force: _options.Force = False,
+    as_json: _options.Json = False,
+) -> None:
+    """Learn when a tumour is malignant, from the breast cancer data that comes along, and show the tree."""
+    import numpy as np
+
+    from baconlogic import BaconClassifier, datasets
+
+    _overwrite.check_folder(output)
+    pl = _tables.polars()
+    data = datasets.breast_cancer()
+    X = pl.DataFrame({name: data.X[:, i] for i, name in enumerate(data.feature_names)})
+    y = np.where(data.y == 1, "malignant", "benign")
+    model = None
+    if output is not None:
+        table, model = output / "breast_cancer.csv", output / "malignant.json"
+        rows = _tables.as_bytes(X.with_columns(pl.Series("diagnosis", y)), table)
+        if output.is_dir():
+            _overwrite.check(table, "demo", force=force, content=rows)
+            _overwrite.check(model, "model", force=force)
+    seen, known, held = held_out(X, y, 1 / 3, seed)
+    if not as_json:
+        _print.note(f"learning when a tumour is malignant, from {len(known)} patients and {X.width} measurements")
+    clf = BaconClassifier(simplicity="one-se", random_state=seed, verbose=_print.shows_progress())
+    decision = learn(clf, seen, known, None)
+    score = scores(decision, held[0], _models.labels(decision, held[1]))
+    if output is not None and model is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        write_whole(rows, table)
+        decision.save(model)
+    tell(decision, clf, score, model, as_json)
+    if model is not None and not as_json:
+        _print.note(f"the table is {output}/breast_cancer.csv, with the column diagnosis")
 
 
 # How options are read
@@ -119,11 +157,11 @@ def fit(
 
 def chosen(frame: DataFrame, features: Texts, drop: Texts) -> DataFrame:
     """Return the columns to learn from."""
-    kept, gone = (options.split(given, frame.columns) for given in (features, drop))
+    kept, gone = (_options.split(given, frame.columns) for given in (features, drop))
     for name in kept:
-        tables.require(frame, name, "--features")
+        _tables.require(frame, name, "--features")
     for name in gone:
-        tables.require(frame, name, "--drop")
+        _tables.require(frame, name, "--drop")
     names = [name for name in kept or frame.columns if name not in gone]
     if not names:
         raise RefusedError("there is no column left to learn from")
@@ -135,7 +173,7 @@ def _directions(given: Texts) -> Any:
         return None
     if len(given) == 1 and "=" not in given[0]:
         return given[0]
-    return dict(options.pair(text, "--directions", "rising, falling or COLUMN=rising", last=True) for text in given)
+    return dict(_options.pair(text, "--directions", "rising, falling or COLUMN=rising", last=True) for text in given)
 
 
 def _andness(given: Texts) -> Any:
@@ -144,7 +182,7 @@ def _andness(given: Texts) -> Any:
     if len(given) == 1 and "=" not in given[0]:
         return _bounds(given[0])
     pairs = [
-        options.pair(text, "--andness", "LOW:HIGH or COLUMN=LOW:HIGH", last=True) if "=" in text else (None, text)
+        _options.pair(text, "--andness", "LOW:HIGH or COLUMN=LOW:HIGH", last=True) if "=" in text else (None, text)
         for text in given
     ]
     return {name: _bounds(text) for name, text in pairs}
@@ -154,7 +192,7 @@ def _bounds(text: str) -> tuple[float, float]:
     low, sign, high = text.partition(":")
     if not sign:
         raise MisusedError(f"--andness takes LOW:HIGH such as 0.5:1, got {text!r}")
-    return options.number(low, "--andness"), options.number(high, "--andness")
+    return _options.number(low, "--andness"), _options.number(high, "--andness")
 
 
 def _class_weight(given: Texts, classes: list[Any]) -> Any:
@@ -164,11 +202,11 @@ def _class_weight(given: Texts, classes: list[Any]) -> Any:
         return "balanced"
     found = {}
     for text in given:
-        name, weight = options.pair(text, "--class-weight", "balanced or CLASS=WEIGHT", last=True)
-        label = models.matched(name, classes)
+        name, weight = _options.pair(text, "--class-weight", "balanced or CLASS=WEIGHT", last=True)
+        label = _models.matched(name, classes)
         if label is None:
-            raise RefusedError(f"--class-weight names {name!r}; the classes are {models.listed(classes)}")
-        found[label] = options.number(weight, "--class-weight")
+            raise RefusedError(f"--class-weight names {name!r}; the classes are {_models.listed(classes)}")
+        found[label] = _options.number(weight, "--class-weight")
     return found
 
 
@@ -184,7 +222,7 @@ def _init(text: str | None) -> Tree | None:
     path = _model_file(text)
     if text is None or path is None:
         return None if text is None else Tree.parse(text)
-    found = models.read(path)
+    found = _models.read(path)
     return found.tree if isinstance(found, Decision) else found
 
 
@@ -214,9 +252,9 @@ def learn(clf: Any, X: Any, y: NDArray[Any], positive: str | None) -> Decision:
     import numpy as np
 
     known = np.unique(y).tolist()
-    label = known[-1] if positive is None else models.matched(positive, known)
+    label = known[-1] if positive is None else _models.matched(positive, known)
     if label is None:
-        shown = models.listed(known, 10) + (", ..." if len(known) > 10 else "")
+        shown = _models.listed(known, 10) + (", ..." if len(known) > 10 else "")
         raise RefusedError(f"no row is --positive {positive!r}; the target holds {shown}")
     decision: Decision
     if positive is None or len(known) == 1 or (len(known) == 2 and label == known[1]):
@@ -237,8 +275,8 @@ def learn(clf: Any, X: Any, y: NDArray[Any], positive: str | None) -> Decision:
 def tell(decision: Decision, clf: Any, score: Any, output: Path | None, as_json: bool) -> None:
     """Print the tree, how large and how right it is, and where it is kept."""
     if as_json:
-        said = models.summary(decision) | {"model": None if output is None else str(output)}
-        printing.document(said | {"test": None if score is None else score.to_dict()})
+        said = _models.summary(decision) | {"model": None if output is None else str(output)}
+        _print.document(said | {"test": None if score is None else score.to_dict()})
         return
     lines = [str(decision), ""]
     if decision.trees:
@@ -251,9 +289,9 @@ def tell(decision: Decision, clf: Any, score: Any, output: Path | None, as_json:
         lines.append(f"on {score.rows} rows not learned from: accuracy {between}")
     if output is not None:
         lines.append(f"written to {output}; ask it: baconlogic describe {output}")
-    printing.answer("\n".join(lines))
+    _print.answer("\n".join(lines))
     if output is None:
-        printing.note("the model is not kept; add -o model.json to write it")
+        _print.note("the model is not kept; add -o model.json to write it")
 
 
 def _each(found: Any) -> tuple[Any, ...]:

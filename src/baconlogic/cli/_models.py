@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from baconlogic import Decision, ModelFormatError, Tree, load
-from baconlogic.cli import _options as options
-from baconlogic.cli import _print as printing
-from baconlogic.cli import _tables as tables
+from baconlogic.cli import _options, _print, _tables
 from baconlogic.cli._run import RefusedError
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ def read(path: Path) -> Tree | Decision:
     try:
         return load(path)
     except ModelFormatError as problem:
-        is_table = path.suffix.lower() in tables.FORMATS
+        is_table = path.suffix.lower() in _tables.FORMATS
         hint = "the model comes first, then the data" if is_table else "give a model file, as baconlogic fit writes it"
         raise RefusedError(f"{problem}; {hint}") from None
 
@@ -41,7 +39,7 @@ def read_asked(path: Path, label: str | None, *, needed: bool = False) -> tuple[
             raise RefusedError(f"there is a tree for each class; say which: --label, one of {listed(known)}")
         return model, None
     if not known:
-        return model, options.value(label)
+        return model, _options.value(label)
     found = matched(label, known)
     if found is None:
         raise RefusedError(f"there is no class {label!r}; the model knows {listed(known)}")
@@ -80,7 +78,7 @@ def matched(text: Any, known: Any) -> Any:
 
 def split(frame: DataFrame, target: str) -> tuple[DataFrame, NDArray[Any]]:
     """Return a table as rows and labels; rows without a label are left out."""
-    tables.require(frame, target, "--target")
+    _tables.require(frame, target, "--target")
     known = frame.get_column(target).is_not_null()
     if frame.schema[target].is_float():
         known &= frame.get_column(target).is_not_nan().fill_null(value=False)
@@ -89,7 +87,7 @@ def split(frame: DataFrame, target: str) -> tuple[DataFrame, NDArray[Any]]:
         raise RefusedError(f"column {target!r} is empty in every row, so there are no classes")
     if kept.height < frame.height:
         n = frame.height - kept.height
-        printing.note(f"{n} row{'' if n == 1 else 's'} without {target!r} {'is' if n == 1 else 'are'} left out")
+        _print.note(f"{n} row{'' if n == 1 else 's'} without {target!r} {'is' if n == 1 else 'are'} left out")
     return kept.drop(target), kept.get_column(target).to_numpy()
 
 

@@ -12,7 +12,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from baconlogic.cli import _tables as tables
+from baconlogic.cli import _tables
 from baconlogic.cli._run import MisusedError, RefusedError
 from baconlogic.core import files
 
@@ -137,14 +137,14 @@ def _is_predicted(path: Path) -> bool:
 
 
 def _columns(path: Path) -> list[str]:
-    kind = tables.FORMATS.get(path.suffix.lower())
+    kind = _tables.FORMATS.get(path.suffix.lower())
     try:
         if kind == "parquet":
-            return list(tables.polars().read_parquet_schema(path))
+            return list(_tables.polars().read_parquet_schema(path))
         with path.open("rb") as file:
             line = file.readline(1 << 20).decode()
         if kind == "jsonl":
             return list(json.loads(line))
         return next(csv.reader([line], delimiter="\t" if kind == "tsv" else ","), [])
-    except (tables.polars().exceptions.PolarsError, csv.Error, ValueError, TypeError):
+    except (_tables.polars().exceptions.PolarsError, csv.Error, ValueError, TypeError):
         return []

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from baconlogic import Decision, Tree
-from baconlogic.cli import _models as models
-from baconlogic.cli import _options as options
-from baconlogic.cli import _overwrite as overwriting
-from baconlogic.cli import _print as printing
-from baconlogic.cli import _tables as tables
+from baconlogic.cli import _models, _options, _overwrite, _print, _tables
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -20,35 +16,35 @@ if TYPE_CHECKING:
 
 def predict(
     *,
-    model: options.Model,
-    data: options.Table,
+    model: _options.Model,
+    data: _options.Table,
     output: Annotated[
         Path | None, Option("--output", "-o", help="Write .csv, .tsv, .parquet or .jsonl instead of printing.")
     ] = None,
     keep: Annotated[bool, Option("--keep", help="Keep the columns of the table in front.")] = False,
     lines: Annotated[bool, Option("--jsonl", help="Print JSON lines, one object a row.")] = False,
-    force: options.Force = False,
-    form: options.Format = None,
-    missing: options.Missing = None,
-    as_json: options.Json = False,
+    force: _options.Force = False,
+    form: _options.Format = None,
+    missing: _options.Missing = None,
+    as_json: _options.Json = False,
 ) -> None:
     """Say the class of each row, the probability of each class, and the degree of truth."""
     if output is not None:
-        tables.check_written(output)
-        overwriting.check(output, "predictions", model, data, force=force)
-    found = models.read(model)
-    frame = tables.read(data, form, missing)
-    told = tables.polars().DataFrame(_answers(found, frame))
+        _tables.check_written(output)
+        _overwrite.check(output, "predictions", model, data, force=force)
+    found = _models.read(model)
+    frame = _tables.read(data, form, missing)
+    told = _tables.polars().DataFrame(_answers(found, frame))
     if keep:
-        told = tables.joined(frame, told)
+        told = _tables.joined(frame, told)
     if output is not None:
-        tables.write(told, output)
-        printing.give({"rows": told.height, "file": str(output)}, f"{told.height} rows are in {output}", as_json)
+        _tables.write(told, output)
+        _print.give({"rows": told.height, "file": str(output)}, f"{told.height} rows are in {output}", as_json)
     elif as_json:
-        printing.document({"rows": told.to_dicts()})
+        _print.document({"rows": told.to_dicts()})
     else:
-        for piece in tables.pieces(told, lines):
-            printing.data(piece)
+        for piece in _tables.pieces(told, lines):
+            _print.data(piece)
 
 
 def _answers(model: Tree | Decision, frame: DataFrame) -> dict[str, Any]:
@@ -59,7 +55,7 @@ def _answers(model: Tree | Decision, frame: DataFrame) -> dict[str, Any]:
     kinds = {type(label) for label in model.classes}
     names = list(model.classes) if len(kinds) == 1 else [str(label) for label in model.classes]
     chances = model.predict_proba(frame)
-    columns: dict[str, Any] = {"prediction": tables.polars().Series(names).gather(model.choose(frame))}
+    columns: dict[str, Any] = {"prediction": _tables.polars().Series(names).gather(model.choose(frame))}
     columns |= {f"probability_{label}": chances[:, i] for i, label in enumerate(model.classes)}
     if model.trees:
         truths = model.truth(frame)

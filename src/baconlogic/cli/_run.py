@@ -18,7 +18,7 @@ from typing import Any
 
 import typer
 
-from baconlogic.cli import _print as printing
+from baconlogic.cli import _print
 from baconlogic.core.checks import Hint, Parameter, Place, parts_of
 from baconlogic.core.notation import FormulaError
 
@@ -57,13 +57,10 @@ def _code(app: typer.Typer, given: list[str]) -> int:
     try:
         code = app(given, prog_name="baconlogic", standalone_mode=False)
         sys.stdout.flush()
-    except BrokenPipeError:
-        return _quiet()
     except SystemExit as end:  # of shell completion, and where typer finds the pipe closed
         return _quiet() if isinstance(end.__context__, BrokenPipeError) else int(end.code or 0)
-    except (KeyboardInterrupt, typer.Abort):
-        printing.error("interrupted")
-        return INTERRUPTED
+    except (BrokenPipeError, KeyboardInterrupt, typer.Abort) as end:
+        return _told(end)
     except Exception as error:
         if not hasattr(error, "format_message"):  # the usage errors of every version of typer and click have one
             raise
@@ -76,7 +73,7 @@ def _usage(error: Any) -> int:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "baconlogic"
     said = " ".join(str(error.format_message()).split()).rstrip(".") or "a command is missing"
-    printing.error(f"{said}; see {path} --help")
+    _print.error(f"{said}; see {path} --help")
     return MISUSED
 
 
@@ -104,29 +101,33 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def run_it(*args: Any, **options: Any) -> Any:
         try:
-            with printing.warnings_as_notes():
+            with _print.warnings_as_notes():
                 done = command(*args, **options)
             sys.stdout.flush()
-        except BrokenPipeError:
-            raise typer.Exit(_quiet()) from None
-        except KeyboardInterrupt:
-            printing.error("interrupted")
-            raise typer.Exit(INTERRUPTED) from None
         except (typer.Exit, typer.Abort):
             raise
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             if hasattr(error, "format_message"):
                 raise
-            if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):  # it came in compiled code
-                printing.error("interrupted")
-                raise typer.Exit(INTERRUPTED) from None
-            if os.environ.get(DEBUG):
-                printing.beside(traceback.format_exc().rstrip())
-            printing.error(in_one_line(error))
-            raise typer.Exit(MISUSED if isinstance(error, MisusedError) else UNUSABLE) from None
+            raise typer.Exit(_told(error)) from None
         return done
 
     return run_it
+
+
+def _told(error: Exception | KeyboardInterrupt) -> int:
+    """Say in one line what ended a command, and return its exit code."""
+    if isinstance(error, BrokenPipeError):
+        return _quiet()
+    cause = error.__cause__ or error.__context__  # Ctrl-C in compiled code comes as another error
+    if isinstance(error, KeyboardInterrupt | typer.Abort) or isinstance(cause, KeyboardInterrupt):
+        _print.error("interrupted")
+        return INTERRUPTED
+    assert isinstance(error, Exception)  # noqa: S101
+    if os.environ.get(DEBUG):
+        _print.beside(traceback.format_exc().rstrip())
+    _print.error(in_one_line(error))
+    return MISUSED if isinstance(error, MisusedError) else UNUSABLE
 
 
 # What errors say
@@ -156,7 +157,7 @@ def _as_option(part: str | Parameter | Hint | Place) -> str:
     if isinstance(part, Hint):
         return _HINTS.get(part.about, part.text)
     if isinstance(part, Place) and isinstance(part.what, tuple):
-        return printing.written(part.what)
+        return _print.written(part.what)
     return str(part)
 
 
@@ -206,7 +207,7 @@ class Stop:
         if self.wanted:
             signal.default_int_handler(number, frame)
         self.wanted = True
-        printing.note("stopping after this step, with the best tree found so far; Ctrl-C again ends at once")
+        _print.note("stopping after this step, with the best tree found so far; Ctrl-C again ends at once")
 
 
 @contextlib.contextmanager

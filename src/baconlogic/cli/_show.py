@@ -7,32 +7,30 @@ from typing import Annotated, Any
 from typer import Option
 
 from baconlogic import Decision, Gate, Leaf, Tree
-from baconlogic.cli import _models as models
-from baconlogic.cli import _options as options
-from baconlogic.cli import _print as printing
+from baconlogic.cli import _models, _options, _print
 from baconlogic.core.words import aligned, one_line
 
 
 def show(
     *,
-    model: options.Model,
+    model: _options.Model,
     parts: Annotated[bool, Option("--parts", help="List the parts with the paths by which edit finds them.")] = False,
     formula: Annotated[bool, Option("--formula", help="Print the one-line notation.")] = False,
-    as_json: options.Json = False,
+    as_json: _options.Json = False,
 ) -> None:
     """Draw the tree of a model, and say where it comes from."""
-    found = models.read(model)
-    trees = models.trees_of(found)
+    found = _models.read(model)
+    trees = _models.trees_of(found)
     if as_json:
-        printing.document(models.summary(found) | {"parts": [_parts(tree) for tree in trees]})
+        _print.document(_models.summary(found) | {"parts": [_parts(tree) for tree in trees]})
     elif parts:
-        classes = models.classes_of(found)
+        classes = _models.classes_of(found)
         abouts = [f"--label {one_line(str(label))}\n" for label in classes] if len(classes) > 2 else [""]
-        printing.answer("\n\n".join(about + _table(tree) for about, tree in zip(abouts, trees, strict=False)))
+        _print.answer("\n\n".join(about + _table(tree) for about, tree in zip(abouts, trees, strict=False)))
     elif formula:
-        printing.answer("\n".join(tree.formula() for tree in trees))
+        _print.answer("\n".join(tree.formula() for tree in trees))
     else:
-        printing.answer("\n\n".join(filter(None, [str(found), _origin(found)])))
+        _print.answer("\n\n".join(filter(None, [str(found), _origin(found)])))
 
 
 def _parts(tree: Tree) -> list[dict[str, Any]]:
@@ -45,7 +43,7 @@ def _parts(tree: Tree) -> list[dict[str, Any]]:
         above = nodes[path[:-1]] if path else None
         found.append(
             {
-                "path": printing.written(path),
+                "path": _print.written(path),
                 "kind": "leaf" if isinstance(node, Leaf) else "gate" if isinstance(node, Gate) else "not",
                 "name": node.name or (node.feature if isinstance(node, Leaf) else ""),
                 "weight": above.weights[path[-1]] if isinstance(above, Gate) else None,
@@ -84,15 +82,15 @@ def _origin(model: Tree | Decision) -> str:
     return "\n".join(said)
 
 
-def describe(*, model: options.Model, label: options.Label = None, as_json: options.Json = False) -> None:
+def describe(*, model: _options.Model, label: _options.Label = None, as_json: _options.Json = False) -> None:
     """Say the whole logic in plain sentences."""
     from baconlogic import explain
 
-    found, asked = models.read_asked(model, label)
+    found, asked = _models.read_asked(model, label)
     if asked is not None or not isinstance(found, Decision) or len(found.trees) < 2:
         said = explain.describe(found, label=asked)
-        printing.give(said.to_dict(), str(said), as_json)
+        _print.give(said.to_dict(), str(said), as_json)
         return
     each = {known: explain.describe(found, label=known) for known in found.classes}
     document = {str(known): said.to_dict() for known, said in each.items()}
-    printing.give(document, "\n\n".join(map(str, each.values())), as_json)
+    _print.give(document, "\n\n".join(map(str, each.values())), as_json)

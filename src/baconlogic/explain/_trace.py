@@ -13,7 +13,7 @@ from baconlogic.core.answers import two_probabilities
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
 from baconlogic.core.results import Result
 from baconlogic.core.subject import subject
-from baconlogic.core.words import degree, listed, number, one_line, percent
+from baconlogic.core.words import aligned, degree, listed, number, one_line, percent
 from baconlogic.explain import _case as cases
 
 if TYPE_CHECKING:
@@ -53,15 +53,12 @@ class Trace(Result):
     tree: Tree
 
     def __str__(self) -> str:
-        drawn = list(notation.drawn(self.tree.root))
         steps, nodes = {step.path: step for step in self.steps}, dict(self.tree.walk())
-        shown = [percent(steps[path].truth) for path, _ in drawn]
-        width = max(len(text) for text in shown)
-        tree = [
-            f"{text.rjust(width)}  {line}{_here(path, steps, nodes)}"
-            for text, (path, line) in zip(shown, drawn, strict=True)
+        table = [
+            [percent(steps[path].truth), f"{line}{_here(path, steps, nodes)}"]
+            for path, line in notation.drawn(self.tree.root)
         ]
-        return "\n".join(["true", *tree, "", self._closing()])
+        return "\n".join(["true", aligned([], table, left=[1]), "", self._closing()])
 
     def _closing(self) -> str:
         side = "above" if self.margin > 0.0 else "below" if self.margin < 0.0 else "at"

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.core.criteria import Criterion, Ramp, Sigmoid, Table
-from baconlogic.core.nodes import Gate, Leaf, Not, flatten
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import listed, number, numbers, one_line
 from baconlogic.export._about import about, trees_of
@@ -116,7 +116,7 @@ class _Formulas:
 
     def __init__(self, made: Program) -> None:
         self._column = {each.feature: f"x_{{{i}}}" for i, each in enumerate(made.inputs, start=1)}
-        self._leaves = self._gates = 0
+        self._counts = {"t": 0, "g": 0}
 
     def tree(self, tree: Tree, root: str) -> list[str]:
         """Return the paragraphs of a tree whose truth is called `root`."""
@@ -124,39 +124,33 @@ class _Formulas:
         symbols: list[tuple[str, bool]] = []  # the name of each node's truth, and whether it is turned
         found = []
         for place, (node, below) in enumerate(order):
-            if isinstance(node, Leaf):
-                symbol = self._next_leaf() if place < len(order) - 1 else root
-                found.append(self._leaf(node, symbol))
-            elif isinstance(node, Gate):
-                symbol = self._next_gate() if place < len(order) - 1 else root
-                found.append(_gate(node, [symbols[i] for i in below], symbol))
-            elif isinstance(node, Not):
-                symbol, turned = symbols[below[0]]
-                if not node.name and place < len(order) - 1:
-                    symbols.append((symbol, not turned))
-                    continue
-                own = self._next_gate() if place < len(order) - 1 else root
-                found.append(
-                    f"\\noindent ${own}${_name(node.name)}: the negation.\n{_shown(own, [_turned(symbol, not turned)])}"
-                )
-                symbol = own
-            else:
-                unsupported("LaTeX", node)
+            inputs, last = [symbols[i] for i in below], place == len(order) - 1
+            if isinstance(node, Not) and not node.name and not last:
+                symbol, turned = inputs[0]
+                symbols.append((symbol, not turned))
+                continue
+            symbol = root if last else self._next("t" if isinstance(node, Leaf) else "g")
+            said, pieces = self._node(node, inputs)
+            name = f", \\emph{{{escaped(node.name)}}}" if node.name else ""
+            found.append(f"\\noindent ${symbol}${name}: {said}.\n{_shown(symbol, pieces)}")
             symbols.append((symbol, False))
         return found
 
-    def _next_leaf(self) -> str:
-        self._leaves += 1
-        return f"t_{{{self._leaves}}}"
+    def _next(self, letter: str) -> str:
+        self._counts[letter] += 1
+        return f"{letter}_{{{self._counts[letter]}}}"
 
-    def _next_gate(self) -> str:
-        self._gates += 1
-        return f"g_{{{self._gates}}}"
-
-    def _leaf(self, leaf: Leaf, symbol: str) -> str:
-        x = self._column[leaf.feature]
-        words = escaped(leaf.criterion.words(leaf.feature))
-        return f"\\noindent ${symbol}${_name(leaf.name)}: {words}.\n{_shown(symbol, [_criterion(leaf.criterion, x)])}"
+    def _node(self, node: Node, inputs: Sequence[tuple[str, bool]]) -> tuple[str, list[str]]:
+        """Return the words of a node, and its formula in pieces between which a line may end."""
+        if isinstance(node, Leaf):
+            said = escaped(node.criterion.words(node.feature))
+            return said, [_criterion(node.criterion, self._column[node.feature])]
+        if isinstance(node, Gate):
+            return _said(node, inputs), _combined(node, inputs)
+        if isinstance(node, Not):
+            symbol, turned = inputs[0]
+            return "the negation", [_turned(symbol, not turned)]
+        return unsupported("LaTeX", node)
 
 
 def _criterion(criterion: Criterion, x: str) -> str:
@@ -202,15 +196,12 @@ def _table(table: Table) -> list[tuple[str, str]]:
     return rows if table.other is None else [*rows, (_number(table.other), "\\text{for anything else}")]
 
 
-def _gate(gate: Gate, inputs: Sequence[tuple[str, bool]], symbol: str) -> str:
+def _said(gate: Gate, inputs: Sequence[tuple[str, bool]]) -> str:
     level, given = gate.level, [_turned(name, turned) for name, turned in inputs]
     weights = listed([f"${_number(w)}$ of ${x}$" for w, x in zip(gate.weights, given, strict=True)], "and")
     rule = f"; rule {escaped(gate.rule)}" if gate.rule else ""
     said = f"{escaped(level.code)}, {escaped(level.name)}: {escaped(level.words)}"
-    head = (
-        f"\\noindent ${symbol}${_name(gate.name)}: {said}. Andness ${_number(gate.andness)}${rule}; weights {weights}."
-    )
-    return f"{head}\n{_shown(symbol, _combined(gate, inputs))}"
+    return f"{said}. Andness ${_number(gate.andness)}${rule}; weights {weights}"
 
 
 def _combined(gate: Gate, inputs: Sequence[tuple[str, bool]]) -> list[str]:
@@ -274,10 +265,6 @@ def _answer(model: Any, made: Program) -> list[str]:
         score = f"\\dfrac{{1}}{{1 + {_exp(-link.steepness, f'z_{{{k}}}', link.threshold)}}}"
         found.append(_shown(f"p_{{{k}}}", [f"\\frac{{s_{{{k}}}}}{{\\sum_j s_j}}", f"\\qquad s_{{{k}}} = {score}"]))
     return found
-
-
-def _name(name: str) -> str:
-    return f", \\emph{{{escaped(name)}}}" if name else ""
 
 
 def _turned(symbol: str, turned: bool) -> str:

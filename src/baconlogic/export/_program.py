@@ -206,9 +206,10 @@ def refs(value: Expr | Test) -> set[str]:
     return {part.name for part in each(value) if isinstance(part, Ref)}
 
 
-def reads(value: Expr | Test) -> set[int]:
-    """Return the inputs that an expression reads itself."""
-    return {part.input for part in each(value) if isinstance(part, Raw | Past | Missing | Among)}
+def reads(value: Expr | Test, *, numbers: bool = False) -> set[int]:
+    """Return the inputs that an expression reads itself, or only those that it reads as numbers."""
+    kinds = Raw | Past if numbers else Raw | Past | Missing | Among
+    return {part.input for part in each(value) if isinstance(part, kinds)}
 
 
 def unsupported(target: str, value: object) -> NoReturn:

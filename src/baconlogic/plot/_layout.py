@@ -64,7 +64,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TreePlan:
     """Parts with their places, inputs first, the root last; `bends[c]`: where lines bend to column c."""
 
     parts: tuple[Part, ...]
@@ -160,7 +160,7 @@ def _truth_lines(truth: float | None) -> tuple[Line, ...]:
     return () if truth is None else (Line(f"truth {truth:.2f}", SMALL, bold=True),)
 
 
-def plan(parts: list[Part], decision: tuple[Line, ...], *, lit: bool, stretch: float = 0.0) -> Plan:
+def plan(parts: list[Part], decision: tuple[Line, ...], *, lit: bool, stretch: float = 0.0) -> TreePlan:
     """Give every part its place; the decision is the last part. `stretch` widens each gap between columns."""
     heights = [sum(height_of(line.size) for line in part.lines) + 2 * PAD for part in parts]
     boxes = [h + (PAD if lit else 0.0) for part, h in zip(parts, heights, strict=True) if part.column]
@@ -192,7 +192,7 @@ def plan(parts: list[Part], decision: tuple[Line, ...], *, lit: bool, stretch: f
     )
     total = max(pitch * row, tall)
     placed = [replace(part, y=part.y + pitch * row + (total - pitch * row) / 2) for part in placed]
-    return Plan(tuple(placed), (*bends, left - 0.1), left + wide, total, key)
+    return TreePlan(tuple(placed), (*bends, left - 0.1), left + wide, total, key)
 
 
 def _across(parts: list[Part], *, lit: bool, stretch: float) -> tuple[list[float], list[float], list[float]]:

@@ -46,34 +46,27 @@ def places(m: Material) -> list[tuple[str, int]]:
     found: dict[int, str] = {}
     for title, place in _candidates(m):
         found.setdefault(place, title)
-        if len(found) == TOLD:
-            break
-    return [(title, place) for place, title in found.items()]
+    return [(title, place) for place, title in found.items()][:TOLD]
 
 
 def _candidates(m: Material) -> Iterator[tuple[str, int]]:
     """Yield rows in the order in which they should be told."""
     yes = m.asked.decides(m.truths)
-    right = np.ones(len(yes), dtype=bool) if m.positive is None else yes == m.positive
+    every = np.ones(len(yes), dtype=bool)
+    right = every if m.positive is None else yes == m.positive
     closeness = np.abs(m.truths - m.asked.threshold)
     known = "" if m.positive is None else ", and right"
-    if (yes & right).any():
-        yield f"Surest {m.yes}{known}", _first(-m.truths, yes & right)
-    if (~yes & right).any():
-        yield f"Surest {m.no}{known}", _first(m.truths, ~yes & right)
-    yield "Least sure", int(np.argmin(closeness))
-    if (yes & ~right).any():
-        yield f"Wrong: surest {m.yes} that is not", _first(-m.truths, yes & ~right)
-    if (~yes & ~right).any():
-        yield f"Wrong: {m.yes}, missed by most", _first(m.truths, ~yes & ~right)
+    for title, keys, among in (
+        (f"Surest {m.yes}{known}", -m.truths, yes & right),
+        (f"Surest {m.no}{known}", m.truths, ~yes & right),
+        ("Least sure", closeness, every),
+        (f"Wrong: surest {m.yes} that is not", -m.truths, yes & ~right),
+        (f"Wrong: {m.yes}, missed by most", m.truths, ~yes & ~right),
+    ):
+        if among.any():
+            yield title, int(np.argmin(np.where(among, keys, np.inf)))
     for place in np.argsort(closeness, kind="stable")[: 2 * TOLD].tolist():
         yield "Nearly as unsure", place
-
-
-def _first(keys: Any, among: Any) -> int:
-    """Return the place of the lowest key among some rows."""
-    kept = np.flatnonzero(among)
-    return int(kept[np.argmin(keys[kept])])
 
 
 def told(m: Material) -> list[Case]:

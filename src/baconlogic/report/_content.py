@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +19,13 @@ from baconlogic.report import _cases as telling
 from baconlogic.report import _figures as figures
 from baconlogic.report import _limits as limits
 from baconlogic.report import _pictures as pictures
+from baconlogic.report._figures import tenths
 
 if TYPE_CHECKING:
     from baconlogic.explain._alternatives import Alternatives
-    from baconlogic.explain._describe import Description
     from baconlogic.metrics import Bools
-    from baconlogic.report._figures import Figure, HeldOutFigures, OtherTree
+    from baconlogic.report._figures import Figure, HeldOutFigures
     from baconlogic.report._material import Material
-    from baconlogic.report._pictures import Svg
 
 MOST_CRITERIA = 40  # drawn, the heaviest
 MOST_PRUNED = 30  # leaves of a tree that is pruned step by step
@@ -36,53 +34,21 @@ LONGEST_FORMULA = 20_000  # characters
 MOST_LINES = 400  # of a tree drawn in text
 
 
-@dataclass(frozen=True)
-class Chapter:
-    """One tree. Where a section is None, `left_out` says why."""
-
-    id: str
-    yes: str
-    no: str
-    several: bool
-    threshold: str
-    facts: list[tuple[str, str]]
-    description: Description
-    formula: str
-    text: str
-    picture: Svg | None
-    live: Svg | None
-    criteria: list[pictures.CriterionChart]
-    more_criteria: int
-    ranking: list[dict[str, Any]] | None
-    sampled: str
-    pruning: dict[str, Any] | None
-    turning: dict[str, Any] | None
-    calibration: dict[str, Any] | None
-    source: str  # of the rows given
-    figures: list[Figure]
-    held: HeldOutFigures
-    cases: list[telling.Case]
-    others: tuple[str, list[OtherTree]]
-    unsaid: list[str]
-    seen: list[limits.Seen]
-    left_out: dict[str, str]
-
-
-def chapter(m: Material, index: int, alternatives: Alternatives | None) -> Chapter:
-    """Tell one tree."""
+def chapter(m: Material, index: int, alternatives: Alternatives | None) -> dict[str, Any]:
+    """Tell one tree. Where a section is None, `left_out` says why."""
     drawable = pictures.is_drawable(m)
     criteria, more = _criteria(m)
     given, held = figures.given(m), figures.held_out(m)
-    return Chapter(
-        id=f"c{index}", yes=m.yes, no=m.no, several=m.several, threshold=number(m.asked.threshold),
-        facts=_facts(m, given, held), description=describe(m.model, label=m.label), formula=_formula(m),
-        text=_text(m), picture=pictures.tree(m, live=False) if drawable else None,
-        live=pictures.tree(m, live=True) if drawable else None,
-        criteria=criteria, more_criteria=more, ranking=_ranking(m), sampled=_sampled(m), pruning=_pruning(m),
-        turning=_turning(m), calibration=_calibration(m), source=figures.seen_before(m), figures=given, held=held,
-        cases=telling.told(m), others=figures.others(m, alternatives), unsaid=limits.told(m), seen=limits.seen(m),
-        left_out=_left_out(m),
-    )  # fmt: skip
+    return {
+        "id": f"c{index}", "yes": m.yes, "no": m.no, "several": m.several, "threshold": number(m.asked.threshold),
+        "facts": _facts(m, given, held), "description": describe(m.model, label=m.label), "formula": _formula(m),
+        "text": _text(m), "picture": pictures.tree(m, live=False) if drawable else None,
+        "live": pictures.tree(m, live=True) if drawable else None, "criteria": criteria, "more_criteria": more,
+        "ranking": _ranking(m), "sampled": _sampled(m), "pruning": _pruning(m), "turning": _turning(m),
+        "calibration": _calibration(m), "source": figures.seen_before(m), "figures": given, "held": held,
+        "cases": telling.told(m), "others": figures.others(m, alternatives), "unsaid": limits.told(m),
+        "seen": limits.seen(m), "left_out": _left_out(m),
+    }  # fmt: skip
 
 
 def _left_out(m: Material) -> dict[str, str]:
@@ -165,15 +131,11 @@ def _ranking(m: Material) -> list[dict[str, Any]] | None:
     return [
         {
             "feature": one_line(row.feature), "role": row.role_in_words, "weight": percent(row.weight),
-            "decisive": _tenths(row.decisive), "changed": _tenths(row.changed), "moved": _tenths(row.moved),
-            "drop": _tenths(row.accuracy_drop), "bar": pictures.share_bar(row.decisive, "decides"),
+            "decisive": tenths(row.decisive), "changed": tenths(row.changed), "moved": tenths(row.moved),
+            "drop": tenths(row.accuracy_drop), "bar": pictures.share_bar(row.decisive, "decides"),
         }
         for row in found.rows
     ]  # fmt: skip
-
-
-def _tenths(share: float | None) -> str:
-    return "-" if share is None else figures.tenths(share)
 
 
 def _pruning(m: Material) -> dict[str, Any] | None:
@@ -183,7 +145,7 @@ def _pruning(m: Material) -> dict[str, Any] | None:
     pairs = zip(found.steps("best"), found.steps("bottom"), strict=True)
     whole = "(the whole tree)"
     steps = [
-        (a.leaves, one_line(a.removed) or whole, _tenths(a.accuracy), one_line(b.removed) or whole, _tenths(b.accuracy))
+        (a.leaves, one_line(a.removed) or whole, tenths(a.accuracy), one_line(b.removed) or whole, tenths(b.accuracy))
         for a, b in pairs
     ]
     return {

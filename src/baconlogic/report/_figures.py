@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 MOST_NAMED = 8  # features of a tree
 
 
-def tenths(share: float) -> str:
+def tenths(share: float | None) -> str:
     """Write a share in tenths of a percent; what is not quite 0% or 100% is not rounded to it."""
+    if share is None:
+        return "-"
     text = f"{100.0 * share:.1f}%"
     return percent(share) if text in ("0.0%", "100.0%", "-0.0%") and share not in (0.0, 1.0) else text
 

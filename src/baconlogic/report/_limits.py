@@ -68,7 +68,11 @@ def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
 
 def told(m: Material) -> list[str]:
     """Say what the rows leave open, one sentence each."""
-    said = [*_no_logic(m), *_few(m), *_near(m), *_gone(m), *_rare(m), *_unused(m)]
+    said = [*_few(m), *_near(m), *_gone(m), *_rare(m), *_unused(m)]
+    if told_by_fit(m).get("logic") is False:
+        said.insert(
+            0, "No logic was found that beats the base rate on rows held out: the tree does not help to decide."
+        )
     pairs = _alike(m)
     if pairs:
         said.append(
@@ -84,12 +88,6 @@ def told(m: Material) -> list[str]:
         "change the outcome: what would turn a case above would turn the model's answer."
     )
     return said
-
-
-def _no_logic(m: Material) -> list[str]:
-    if told_by_fit(m).get("logic") is False:
-        return ["No logic was found that beats the base rate on rows held out: the tree does not help to decide."]
-    return []
 
 
 def _few(m: Material) -> list[str]:
@@ -174,9 +172,8 @@ def _alike(m: Material) -> list[str]:
                 continue
             together = _correlation(columns[name], values)
             if abs(together) >= ALIKE:
-                pairs.append(
-                    (abs(together), f"{one_line(name)} and {one_line(str(other))} (correlation {together:.2f})")
-                )
+                said = f"{one_line(name)} and {one_line(str(other))} (correlation {together:.2f})"
+                pairs.append((abs(together), said))
     return [said for _, said in sorted(pairs, key=lambda pair: -pair[0])[:6]]
 
 

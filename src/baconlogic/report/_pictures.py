@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -173,11 +173,9 @@ class Chart:
             parts.append(label(_tick(value, self.percent[1]), LEFT - 6.0, y + 4.0, class_="small", text_anchor="end"))
         across, up = self.labels
         parts.append(label(across, (LEFT + right) / 2.0, self.size[1] - 6.0, class_="small", text_anchor="middle"))
-        if up:
-            middle = (top + bottom) / 2.0
-            turned = f"rotate(-90 11 {coordinate(middle)})"
-            parts.append(label(up, 11.0, middle, class_="small", text_anchor="middle", transform=turned))
-        return parts
+        middle = (top + bottom) / 2.0
+        turned = f"rotate(-90 11 {coordinate(middle)})"
+        return [*parts, label(up, 11.0, middle, class_="small", text_anchor="middle", transform=turned)]
 
     def _drawn(self, series: Series, top: float) -> list[str]:
         places = [self._at(x, y, top) for x, y in series.points]
@@ -340,8 +338,7 @@ def share_bar(share: float, says: str) -> Svg:
     return drawing([full, part], 100.0, 12.0, f"{says}: {percent(share)}", "chart bar")
 
 
-@dataclass(frozen=True)
-class _Place:
+class _Place(NamedTuple):
     left: float
     width: float
     middle: float
@@ -361,12 +358,10 @@ def tree(m: Material, *, live: bool) -> Svg:
     """Draw a tree, leaves at the left, the decision at the right; the page fills in truths of a case in a live one."""
     asked, parts = m.asked, parts_of(m.asked.tree.root, None, None)
     places = _placed(parts, lit=live)
-    drawn: list[str] = []
-    for part, place in zip(parts, places, strict=True):
-        drawn += _links(part, place, places)
-    for part, place in zip(parts, places, strict=True):
+    pairs, root = list(zip(parts, places, strict=True)), places[-1]
+    drawn = [line for part, place in pairs for line in _links(part, place, places)]
+    for part, place in pairs:
         drawn.append(_part(part, place, asked if part is parts[-1] else None, m.place if live else None))
-    root = places[-1]
     said = [f"{m.yes} above {number(asked.threshold)}", f"else {m.no}"]
     wide = max(text_width(text, LARGE, bold=True) for text in said) + 2 * PAD
     left, tall = root.right + GAP / 2, 2 * LEADING + 2 * PAD
@@ -375,14 +370,12 @@ def tree(m: Material, *, live: bool) -> Svg:
     drawn.append(element("rect", x=left, y=top, width=wide, height=tall, rx=4.0, class_="box decision"))
     drawn.append(label(said[0], left + PAD, top + PAD + 12.0, class_="bold"))
     drawn.append(label(said[1], left + PAD, top + PAD + 12.0 + LEADING, class_="soft"))
-    bottom = max(place.middle + place.height / 2 for place in places)
-    height = max(bottom, root.middle + tall / 2)
+    height = max(root.middle + tall / 2, *(place.middle + place.height / 2 for place in places))
     shift = max(0.0, -top)  # a single leaf is lower than the box of the decision
     moved = element("g", "".join(drawn), transform=f"translate(2 {shift + 2:.1f})")
     says = f"The tree that decides between {m.yes} and {m.no}; it is told in words below."
     total = left + wide + 4.0
-    css = "chart tree fits" if total <= FITS else "chart tree"
-    return drawing([moved], total, height + shift + 4.0, says, css)
+    return drawing([moved], total, height + shift + 4.0, says, "chart tree fits" if total <= FITS else "chart tree")
 
 
 def _size(line: Line) -> float:

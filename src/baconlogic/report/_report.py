@@ -8,7 +8,6 @@ import html
 import os
 import platform
 import re
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.resources import files as resources
@@ -26,7 +25,6 @@ from baconlogic.report import _content as content
 from baconlogic.report import _live as live
 from baconlogic.report._material import Material, decision_of, materials
 from baconlogic.report._pictures import Svg
-from baconlogic.report._plain import fenced
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -69,7 +67,8 @@ def report(
     if alternatives is not None and len(found) > 1:
         raise ValueError("alternatives are trees of one class: give label= as well, the one they were found for")
     page = _page(found, title, context, alternatives)
-    write_whole(_rendered(template, page).encode(), target)
+    inlined = _inlined(page, found[0]) if template == TEMPLATES[".html"] else {}
+    write_whole(_template(template).render(**page, **inlined).encode(), target)
     return target
 
 
@@ -78,17 +77,14 @@ def _page(found: list[Material], title: str | None, context: str, alternatives: 
     first = found[0]
     chapters = [content.chapter(m, i, alternatives) for i, m in enumerate(found)]
     shown = live.inputs(first.rows)
-    leaves = sum(len(own) for own in first.rows.leaves.values())
     return {
         "title": one_line(title) if title else _title(first),
         "context": [part.strip() for part in context.replace("\r\n", "\n").split("\n\n") if part.strip()],
         "overall": content.overall(found),
         "chapters": chapters,
         "inputs": shown,
-        "data": live.data(found, [each.cases for each in chapters], shown),
-        "model": first.model,
-        "leaves": leaves,
-        "recipe": recipe(first.model),
+        "data": live.data(found, [each["cases"] for each in chapters], shown),
+        "recipe": _recipe(first.model),
     }
 
 
@@ -97,10 +93,6 @@ def _title(m: Material) -> str:
         return "How the decision is made"
     said = listed(m.answers if m.several else [m.yes, m.no])
     return f"{said[:1].upper()}{said[1:]}: how it is decided"
-
-
-def _rendered(template: str, page: dict[str, Any]) -> str:
-    return str(_template(template).render(**page, **(_inlined(page) if template.endswith("html.j2") else {})))
 
 
 @cache
@@ -132,9 +124,9 @@ def _source(name: str) -> str:
     return (resources("baconlogic.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _inlined(page: dict[str, Any]) -> dict[str, Any]:
+def _inlined(page: dict[str, Any], m: Material) -> dict[str, Any]:
     """Return style, script and data as they stand in the page, and a policy that allows these and nothing else."""
-    evaluation, still = _evaluation(page["model"], page["leaves"])
+    evaluation, still = _evaluation(m.model, sum(len(own) for own in m.rows.leaves.values()))
     style, script = _source("style.css"), f"{evaluation}\n{_source('page.js')}"
     allowed = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'"
@@ -179,10 +171,15 @@ class _Markdown(str):
 
 
 def _markdown(value: Any) -> str:
-    """Write a value so that Markdown and HTML show it as it is."""
+    """Write what a template says: Markdown as it is, all else as text."""
     if isinstance(value, _Markdown):
         return value
-    text = one_line(str(value)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return in_markdown(str(value))
+
+
+def in_markdown(text: str) -> str:
+    """Write text so that Markdown and HTML show it as it is."""
+    text = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in text)
     return _STARTS.sub(_kept, text)
 
@@ -198,18 +195,17 @@ def _fenced(text: Any) -> _Markdown:
     return _Markdown(fenced("\n".join(one_line(line) for line in str(text).split("\n")), "text"))
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How to get the same again."""
-
-    facts: list[tuple[str, str]]
-    code: str
+def fenced(text: str, kind: str) -> str:
+    """Put text between fences longer than any run of backticks in it."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence}{kind}\n{text}\n{fence}"
 
 
-def recipe(model: Any) -> Recipe:
+def _recipe(model: Any) -> dict[str, Any]:
     """Return versions, seed and search, the hash of the model's file, and the lines of Python that fit or use it."""
     decision = decision_of(model)
-    facts = [("SHA-256 of the model file", digest(model))]
+    saved = encoded((model if decision is None else decision).to_dict())
+    facts = [("SHA-256 of the model file", hashlib.sha256(saved).hexdigest())]
     made = {} if decision is None else dict(decision.provenance)
     names = {"baconlogic": "baconlogic at fit", "numpy": "numpy at fit", "cases": "cases at fit",
              "distinct_rows": "distinct rows at fit", "columns": "columns at fit",
@@ -225,16 +221,11 @@ def recipe(model: Any) -> Recipe:
     facts.append(("this report made with", here))
     if decision is None:
         facts.append(("provenance", "a tree alone has none; a Decision keeps where it comes from"))
-    return Recipe(facts, _code(model))
+    return {"facts": facts, "code": _code(model)}
 
 
 def _plain(value: Any) -> str:
     return number(value) if isinstance(value, float) else one_line(str(value))[:LONGEST]
-
-
-def digest(model: Any) -> str:
-    """Return the SHA-256 of the file that `save` writes."""
-    return hashlib.sha256(encoded(getattr(model, "decision_", model).to_dict())).hexdigest()
 
 
 def _code(model: Any) -> str:
