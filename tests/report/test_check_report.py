@@ -421,7 +421,7 @@ SAMPLE = report(
 def test_of_the_sample_report_one_statement_is_against_the_tree():
     found = check_report(SAMPLE, PAPER, label="malignant")
     assert [(row.problem, row.kind, row.said, row.sentence) for row in found.rows] == [
-        ("wrong", "role", 'role of "concavity1" role "mandatory"', SLIP)
+        ("wrong", "role", 'of "concavity1", role "mandatory"', SLIP)
     ]  # concavity1 is below HHD, where any of four is enough
     assert (found.checked, found.sentences, found.unchecked, found.remarks) == (13, 10, 0, ())
     assert not found.passed
@@ -579,7 +579,7 @@ def test_a_checked_report_marks_what_was_found():
     found = check_report(SAMPLE, PAPER, label="malignant")
     page, text = found.to_html(), found.to_markdown()
     assert "is mandatory for malignant cells. **[1]**" in text
-    assert '\n1. role, wrong: role of "concavity1" role "mandatory". True: none of the roles for the whole' in text
+    assert '\n1. role, wrong: of "concavity1", role "mandatory"; it is nothing certain for the whole decision' in text
     assert page.count("<mark>") == 1
     assert 'is mandatory for malignant cells.</mark><sup><a href="#finding-1">1</a></sup>' in page
     assert '<li id="finding-1">role, wrong: ' in page
@@ -668,6 +668,7 @@ def test_the_reader_refuses_what_the_schema_refuses(written, problem):
         ('{"sections": -Infinity}', "a number within 1e300"),
         ('{"sections": 1e99999999999999999999}', "cannot be read|within 1e300"),
         (f'{{"sections": {"9" * 5000}}}', "within 1e300"),
+        ('{"sections": 1e9999999}', "a number within 1e300"),
         ("[" * 100_000, "cannot be read|not plain text"),
     ],
 )
@@ -680,6 +681,12 @@ def test_what_is_not_json_is_refused(text, problem):
 def test_no_number_is_refused(value):
     with pytest.raises(ValueError, match="value: expected a number within 1e300"):
         one({**CLAIM, "value": value})
+
+
+@pytest.mark.parametrize("number", ["1e-9999999", "0." + "9" * 5000, "-0.0", "1e300"])
+def test_a_strange_number_is_a_number(number):
+    written = json.dumps(report(("x \u2028 y", {**CLAIM, "value": "?"})), ensure_ascii=False).replace('"?"', number)
+    assert [row.problem for row in check_report(written, CELL).rows] == ["wrong"]
 
 
 def test_a_report_must_be_text_or_a_dictionary():

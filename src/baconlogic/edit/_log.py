@@ -386,7 +386,7 @@ def _shown(value: Any) -> str:
         return number(value) if isinstance(value, float) else repr(value)
     (kind, content), *_ = value.items()
     if kind == "criterion":
-        return f"[{content.removeprefix('x').removeprefix('[').removesuffix(']')}]"
+        return f"[{notation.in_brackets(_criterion(content))}]"
     if kind == "mapping":
         return f"{{{', '.join(f'{key!r}: {_shown(item)}' for key, item in content.items())}}}"
     return repr(_from_plain(value)) if kind == "tuple" else f"the log's {content}" if kind == "data" else str(content)

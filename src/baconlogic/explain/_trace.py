@@ -53,13 +53,10 @@ class Trace(Result):
     tree: Tree
 
     def __str__(self) -> str:
-        lines = notation.draw(self.tree.root).split("\n")
-        nodes = dict(self.tree.walk())
-        drawn = [s for s in self.steps if not s.path or not _said_above(nodes[s.path[:-1]], nodes[s.path])]
-        values = {step.path: step.value for step in self.steps}
+        steps, nodes = {step.path: step for step in self.steps}, dict(self.tree.walk())
         table = [
-            [percent(step.truth), f"{line}{_here(step, nodes, values)}"]
-            for line, step in zip(lines, drawn, strict=True)
+            [percent(steps[path].truth), f"{line}{_here(path, steps, nodes)}"]
+            for path, line in notation.drawn(self.tree.root)
         ]
         return "\n".join(["true", aligned([], table, left=[1]), "", self._closing()])
 
@@ -67,12 +64,10 @@ class Trace(Result):
         side = "above" if self.margin > 0.0 else "below" if self.margin < 0.0 else "at"
         by = "" if self.margin == 0.0 else f"{number(abs(self.margin), abs(self.margin))} "
         said = f"The truth is {number(self.truth)}, {by}{side} the threshold {number(self.threshold)}"
-        chance = self.probability  # a sigmoid: never quite 0 or 1
-        known = (
-            ""
-            if chance is None
-            else f" (probability of {cases.answer(self.yes)}: {percent(min(max(chance, 1e-12), 1.0 - 1e-12))})"
-        )
+        known = ""
+        if self.probability is not None:
+            chance = min(max(self.probability, 1e-12), 1.0 - 1e-12)  # a sigmoid: never quite 0 or 1
+            known = f" (probability of {cases.answer(self.yes)}: {percent(chance)})"
         return f"{said}: the answer is {cases.answer(self.decision)}{known}."
 
 
@@ -122,21 +117,16 @@ def _driver(gate: Gate, inputs: list[float], truth: float, *, high: bool) -> int
     return int(np.argmax(moves)) if moves.max() > MATTERS else None
 
 
-def _here(step: TraceStep, nodes: dict[Path, Node], values: dict[Path, Any]) -> str:
+def _here(path: Path, steps: dict[Path, TraceStep], nodes: dict[Path, Node]) -> str:
     """Say what a case adds to a line of the drawing."""
-    node = nodes[step.path]
+    step, node = steps[path], nodes[path]
     if step.driver is not None:
         return f" <- kept {'high' if step.high else 'low'} most by {_called(nodes[step.driver])}"
-    leaf, path = (node.input, (*step.path, 0)) if isinstance(node, Not) else (node, step.path)
+    leaf, value = (node.input, steps[*path, 0].value) if isinstance(node, Not) else (node, step.value)
     if not isinstance(leaf, Leaf):
         return ""
-    taken = "" if values[path] is not None else f", taken as {degree(leaf.criterion.missing or 0.0)}"
-    return f" <- {cases.raw(values[path], [leaf])}{taken}"
-
-
-def _said_above(parent: Node, node: Node) -> bool:
-    """Whether a drawing says a node in the line of its parent."""
-    return isinstance(parent, Not) and isinstance(node, Leaf)
+    taken = "" if value is not None else f", taken as {degree(leaf.criterion.missing or 0.0)}"
+    return f" <- {cases.raw(value, [leaf])}{taken}"
 
 
 def _called(node: Node) -> str:

@@ -65,7 +65,7 @@ class Finding(Result):
 
     def __str__(self) -> str:
         head = f'{self.kind}, {_PROBLEMS[self.problem]}: "{one_line(self.sentence)}"'
-        return f"{head}\n  says: {self.said}\n  true: {self.true}"
+        return f"{head}\n  says: {self.said}\n  {'true' if self.problem == 'wrong' else 'but'}: {self.true}"
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class ReportCheck(Listing):
 
     @property
     def _notes(self) -> list[str]:
-        return [f"{row.kind}, {_PROBLEMS[row.problem]}: {row.said}. True: {row.true}." for row in self.rows]
+        return [f"{row.kind}, {_PROBLEMS[row.problem]}: {row.said}; {row.true}" for row in self.rows]
 
 
 def _html(text: str) -> str:
@@ -191,7 +191,7 @@ def _document(report: Any) -> Any:
         return report
     if not isinstance(report, str):
         raise TypeError(f"a report is JSON, as text or as a dictionary, got {type(report).__name__}")
-    lines = report.strip().splitlines()
+    lines = report.strip().split("\n")  # splitlines() would cut strings at U+2028
     fences = [i for i, line in enumerate(lines) if line.startswith("```")]
     text = "\n".join(lines[fences[0] + 1 : fences[1]] if len(fences) == 2 else lines)
     try:
@@ -230,7 +230,7 @@ def _read(value: Any, rule: Mapping[str, Any], at: str) -> Any:
         value = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(value)
     kinds = [rule["type"]] if isinstance(rule.get("type"), str) else rule.get("type", [])
     wants = ""
-    if isinstance(value, Decimal) and not (value.is_finite() and abs(value) <= Decimal("1e300")):
+    if isinstance(value, Decimal) and not (value.is_finite() and value.copy_abs() <= Decimal("1e300")):
         wants = "a number within 1e300"
     elif kinds and not any(_TYPES[kind](value) for kind in kinds):
         wants = " or ".join(kinds)
@@ -293,10 +293,9 @@ def stands_for(said: Decimal, true: float, *, share: bool = False) -> bool:
 
 
 def _said(claim: Claim) -> str:
-    """Write a claim: weight of "radius" in [1] value 0.6."""
+    """Write a claim: of "radius", in [1], value 0.6."""
     values = {key: list(value) if isinstance(value, tuple) else value for key, value in claim.items() if key != "kind"}
-    shown = (f"{key} {quoted(value) if isinstance(value, str) else value}" for key, value in values.items())
-    return " ".join([claim["kind"], *shown])
+    return ", ".join(f"{key} {quoted(value) if isinstance(value, str) else value}" for key, value in values.items())
 
 
 def _truth(claim: Claim, facts: Facts) -> Truth:
@@ -313,7 +312,7 @@ def _within(claim: Claim, facts: Facts) -> Path:
 
 def _weight(claim: Claim, facts: Facts) -> Truth:
     true = facts.weight(claim["of"], _within(claim, facts))
-    return stands_for(claim["value"], true, share=True), number(true)
+    return stands_for(claim["value"], true, share=True), f"it is {number(true)}"
 
 
 def _rank(claim: Claim, facts: Facts) -> Truth:
@@ -321,12 +320,12 @@ def _rank(claim: Claim, facts: Facts) -> Truth:
     if "order" in claim:
         one, other = facts.weight(part, within), facts.weight(claim["than"], within)
         order = "equal" if is_equal(one, other) else "more" if one > other else "less"
-        return claim["order"] == order, f"{order}, {number(one)} and {number(other)}"
+        return claim["order"] == order, f"it is {order}, {number(one)} and {number(other)}"
     if facts.path(part) is not None:
         return None, "only features have ranks; groups can be compared by order and than"
     ranks, count = facts.ranks(part, within), len(facts.weights(within))
     rank = int(claim["rank"]) + (count + 1 if claim["rank"] < 0 else 0)
-    return rank in ranks, f"rank {listed([str(r) for r in ranks])} of {count}" if ranks else "it is not used there"
+    return rank in ranks, f"it is {listed([str(r) for r in ranks])} of {count}" if ranks else "it is not used there"
 
 
 def _role(claim: Claim, facts: Facts) -> Truth:
@@ -337,7 +336,7 @@ def _role(claim: Claim, facts: Facts) -> Truth:
         return None, "a column is read both as a number and as a category, so that no bounds are known"
     roles = [role for role in MIRRORED if facts.has_role(claim["of"], mirror[role], within)]
     where = "for the whole decision" if within is None else "there"
-    return holds is claim.get("holds", True), f"{listed(roles, 'and') if roles else 'none of the roles'} {where}"
+    return holds is claim.get("holds", True), f"it is {listed(roles, 'and') if roles else 'nothing certain'} {where}"
 
 
 def _speaks_for(claim: Claim, facts: Facts) -> str:
@@ -355,7 +354,7 @@ def _level(claim: Claim, facts: Facts) -> Truth:
     holds = claim["code"] in codes and (
         "andness" not in claim or stands_for(claim["andness"], gate.andness, share=True)
     )
-    return holds, f"{', or as it is negated '.join(codes)}, andness {number(gate.andness)}"
+    return holds, f"it is {', or as it is negated '.join(codes)}, andness {number(gate.andness)}"
 
 
 def _direction(claim: Claim, facts: Facts) -> Truth:
@@ -366,12 +365,12 @@ def _direction(claim: Claim, facts: Facts) -> Truth:
     if up is not None and _speaks_for(claim, facts) == answer(facts.asked.no):
         up = not up
     true = "neither" if up is None else "rising" if up else "falling"
-    return claim["value"] == true, true
+    return claim["value"] == true, f"it is {true}"
 
 
 def _threshold(claim: Claim, facts: Facts) -> Truth:
     if "feature" not in claim:
-        return stands_for(claim["value"], facts.asked.threshold, share=True), number(facts.asked.threshold)
+        return stands_for(claim["value"], facts.asked.threshold, share=True), f"it is {number(facts.asked.threshold)}"
     feature, truth = claim["feature"], claim["truth"]
     criteria = [criterion for criterion, _ in facts.criteria(feature)]
     true = "; ".join(dict.fromkeys(one_line(each.words(feature)) for each in criteria)) or "it is not used"
@@ -393,14 +392,14 @@ def _has_truth(table: Criterion, category: Any, truth: Decimal) -> bool:
 
 def _count(claim: Claim, facts: Facts) -> Truth:
     true = facts.count(claim["what"], _within(claim, facts))
-    return (None, "no rows are given, as X") if true is None else (claim["value"] == true, str(true))
+    return (None, "no rows are given, as X") if true is None else (claim["value"] == true, f"it is {true}")
 
 
 def _metric(claim: Claim, facts: Facts) -> Truth:
     true = facts.metrics.get(claim["name"])
     if true is None:
         return None, "it needs rows and their labels, X and y, of both answers"
-    return stands_for(claim["value"], true, share=True), number(true)
+    return stands_for(claim["value"], true, share=True), f"it is {number(true)}"
 
 
 _TRUTHS: dict[str, Callable[[Claim, Facts], Truth]] = {

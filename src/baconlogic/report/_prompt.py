@@ -12,8 +12,7 @@ from importlib.resources import files as package_files
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.core.files import write_tree
-from baconlogic.core.gcd import NEUTRAL
-from baconlogic.core.levels import LEVELS
+from baconlogic.core.levels import AND_ROLES, LEVELS, OR_ROLES
 from baconlogic.core.nodes import Gate, Leaf, flatten
 from baconlogic.core.subject import HALF, Subject, subject
 from baconlogic.core.words import listed, number, one_line, percent
@@ -25,7 +24,7 @@ from baconlogic.report._report import fenced
 
 if TYPE_CHECKING:
     from baconlogic.core.levels import Level
-    from baconlogic.core.nodes import Node, Path
+    from baconlogic.core.nodes import Node
     from baconlogic.explain._describe import Description
 
 STEP = "    "
@@ -54,7 +53,13 @@ _ANSWER = """Answer with one JSON document by the schema below, and nothing else
 Each sentence lists the claims that it makes; a program checks every claim against the tree.
 - Each number, feature, group, operator and class in a text is that of a claim of the same sentence. Titles have none.
 - Write names as they are spelled, between backticks, and nothing else between backticks. Write numbers in digits.
-- Refer to operators by the names or paths given in the facts. Weights are those of the tree and the features listed."""
+- Refer to operators by the names or paths given in the facts. Weights are those of the tree and the features listed.
+For example, of another tree:
+```json
+{"sections": [{"title": "Overview", "sentences": [
+  {"text": "`radius` has 60% of the weight.", "claims": [{"kind": "weight", "of": "radius", "value": 0.6}]}]}]}
+```
+The schema:"""
 _FACTS = """The following is true of the tree. The report must not contradict it, and must speak of no other
 feature as used."""
 
@@ -94,7 +99,7 @@ def prompt(
         "Instructions": _instructions(known, audience, domain),
         "Input": f"{_INPUT}\n{fenced(tree_json(asked), 'json')}",
         "Facts": f"{_FACTS}\n{fenced(_facts(known, describe(model, threshold=threshold, label=label)), 'text')}",
-        "Answer": f"{_ANSWER}\n{_example(known)}\n{fenced(json.dumps(report_schema()), 'json')}",
+        "Answer": f"{_ANSWER}\n{fenced(json.dumps(report_schema()), 'json')}",
     }
     return "\n\n".join(f"{title}\n{'=' * len(title)}\n{text}" for title, text in parts.items()) + "\n"
 
@@ -102,16 +107,20 @@ def prompt(
 def level_table() -> str:
     """Return the table of all levels in Markdown, andness as for two inputs (Appendix D)."""
     head = ["GCD", "Type", "Subtype", "Code", "Name", "Andness", "Verbalization"]
+    sides = {**dict.fromkeys(AND_ROLES, "Conjunctive"), **dict.fromkeys(OR_ROLES, "Disjunctive")}
     rows = [
-        ["GCD", _type(x), _capital(x.family.name), x.code, _capital(x.name), _span(x), _capital(x.words)]
+        [
+            "GCD",
+            sides.get(x.role, "Neutral"),
+            _capital(x.family.name),
+            x.code,
+            _capital(x.name),
+            _span(x),
+            _capital(x.words),
+        ]
         for x in LEVELS.values()
     ]
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["--------"] * len(head), *rows])
-
-
-def _type(level: Level) -> str:
-    middle = level.andness()
-    return "Neutral" if middle == NEUTRAL else "Conjunctive" if middle > NEUTRAL else "Disjunctive"
 
 
 def _capital(text: str) -> str:
@@ -209,12 +218,9 @@ def _decision(asked: Subject) -> list[tuple[str, str]]:
     """Return where the decision turns and what it answers, where that is more than yes above a half."""
     if asked.threshold == HALF and isinstance(asked.yes, bool):
         return []
-    labels = [("yes", asked.yes), ("no", asked.no)]
-    return [("threshold", json.dumps(asked.threshold)), *((key, _label(value)) for key, value in labels)]
-
-
-def _label(value: Any) -> str:
-    return quoted(value) if isinstance(value, str) else json.dumps(value)
+    labels = {"yes": asked.yes, "no": asked.no}
+    said = {key: quoted(label) if isinstance(label, str) else json.dumps(label) for key, label in labels.items()}
+    return [("threshold", json.dumps(asked.threshold)), *said.items()]
 
 
 def _facts(known: Facts, said: Description) -> str:
@@ -249,12 +255,9 @@ def _operators(known: Facts) -> list[str]:
     lines += ["- The other operators, by their paths from the root:"] if others else []
     for path, (gate, _) in others:
         name = f" {quoted(gate.name)}" if gate.name else ""
-        lines.append(f"  {_path(path)}{name}: {gate.level.code}, weight {_short(known.own_weight(path))}")
+        at = json.dumps(path, separators=(",", ":"))
+        lines.append(f"  {at}{name}: {gate.level.code}, weight {_short(known.own_weight(path))}")
     return lines
-
-
-def _path(path: Path) -> str:
-    return json.dumps(path, separators=(",", ":"))
 
 
 def _feature(name: str, known: Facts) -> str:
@@ -280,15 +283,3 @@ def _those(known: Facts, which: int) -> str:
     if not known.decisive:
         return "not known"
     return listed(names, "and") if names else "none"
-
-
-def _example(known: Facts) -> str:
-    """Write a sentence that is true of the tree, with its claim."""
-    name, weight = next(iter(known.weights().items()))
-    share = float(f"{weight:.2f}")
-    sentence = {
-        "text": f"`{name}` has {percent(share)} of the weight.",
-        "claims": [{"kind": "weight", "of": name, "value": share}],
-    }
-    example = {"sections": [{"title": "Overview", "sentences": [sentence]}]}
-    return f"For example:\n{fenced(json.dumps(example), 'json')}\nThe schema:"
