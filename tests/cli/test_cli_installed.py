@@ -1,4 +1,4 @@
-"""Every command in a temporary folder, in this process and installed: once with an answer, and once with wrong input."""
+"""Every command in a temporary folder, in this process and installed: an answer, and what it says to wrong input."""
 
 # ruff: noqa: F811
 
