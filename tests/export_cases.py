@@ -15,7 +15,7 @@ from baconlogic.core.gcd import drastic
 from baconlogic.core.levels import LEVELS
 
 ROWS = 10_000
-MODELS, OFTEN = 200, 60  # random models, and those of `make test`; `make slow` has the others
+MODELS, OFTEN = 200, 24  # random models, and those of `make test`; `make slow` has the others
 
 
 def seeds(together=1):

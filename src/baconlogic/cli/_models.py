@@ -152,7 +152,7 @@ def _of_a_tree(given: Any, label: Any) -> Any:
 
 def size(tree: Tree) -> tuple[int, int]:
     """Return the number of leaves and of gates."""
-    from baconlogic.edit._change import count
+    from baconlogic.edit._log import count
 
     return count(tree)
 

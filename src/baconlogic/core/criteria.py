@@ -48,7 +48,7 @@ from baconlogic.core.words import degree, digits, listed, number, numbers
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from baconlogic.core.criterion import Arithmetic, Category
+    from baconlogic.core.criterion import Category, ExpressionBuilder
 
     Floats = NDArray[np.float64]
 
@@ -108,9 +108,9 @@ class Given(Numeric):
         """Say what the column holds."""
         return self.detail()
 
-    def expression(self, write: Arithmetic) -> tuple[Any, Any]:
+    def expression(self, build: ExpressionBuilder) -> tuple[Any, Any]:
         """Return the value itself."""
-        return write.x, write.op("-", write.number(1.0), write.x)
+        return build.x, build.op("-", build.number(1.0), build.x)
 
     def text(self) -> list[str]:
         """Write nothing: a leaf without a criterion is a given one."""
@@ -251,9 +251,9 @@ class Ramp(Numeric):
         points = [(x, complement(t)) for x, t in self.points]
         return None if len({t for _, t in points}) == 1 else Ramp(points, rest_of(self.missing), self.unit)
 
-    def expression(self, write: Arithmetic) -> tuple[Any, Any]:
+    def expression(self, build: ExpressionBuilder) -> tuple[Any, Any]:
         """Return its lines, and those of the falsities."""
-        return write.lines(self.points), write.lines([(x, 1.0 - t) for x, t in self.points])
+        return build.lines(self.points), build.lines([(x, 1.0 - t) for x, t in self.points])
 
     def compiled(self, loops: Any, values: NDArray[Any], out: Floats, *, turned: bool) -> bool | None:
         """Interpolate by a compiled loop."""
@@ -363,9 +363,9 @@ class Sigmoid(Numeric):
         """Return the sigmoid of the opposite slope."""
         return replace(self, slope=-self.slope, missing=rest_of(self.missing))
 
-    def expression(self, write: Arithmetic) -> tuple[Any, Any]:
+    def expression(self, build: ExpressionBuilder) -> tuple[Any, Any]:
         """Return the curve and its mirror image."""
-        return write.logistic(self.centre, self.slope), write.logistic(self.centre, -self.slope)
+        return build.logistic(self.centre, self.slope), build.logistic(self.centre, -self.slope)
 
     def compiled(self, loops: Any, values: NDArray[Any], out: Floats, *, turned: bool) -> bool | None:
         """Evaluate the curve by a compiled loop."""
@@ -491,11 +491,11 @@ class Table(Criterion):
         """Return the table of the complements."""
         return Table([(c, complement(t)) for c, t in self.truths], rest_of(self.other), rest_of(self.missing))
 
-    def expression(self, write: Arithmetic) -> tuple[Any, Any]:
+    def expression(self, build: ExpressionBuilder) -> tuple[Any, Any]:
         """Return the truth of each category, and its falsity."""
         turned = [(category, 1.0 - t) for category, t in self.truths]
         other = None if self.other is None else 1.0 - self.other
-        return write.choices(self.truths, self.other), write.choices(turned, other)
+        return build.choices(self.truths, self.other), build.choices(turned, other)
 
     def text(self) -> list[str]:
         """Write the truth of each category: 1 if "red"."""

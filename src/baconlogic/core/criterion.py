@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Category = str | int | bool
+    Operation = Literal["+", "*", "-", "/", "min", "max", "abs", "exp", "log", "expm1"]
 
 UNSTATED = (
     "the value is missing and no truth for missing values is stated; add `missing 0.5` to the criterion's brackets, "
@@ -37,7 +38,7 @@ LARGEST = 1e300
 FARTHEST = 7.0  # refit makes a criterion at most e**7 times as steep, or as flat
 
 
-class Arithmetic(Protocol):
+class ExpressionBuilder(Protocol):
     """What an export gives a criterion to write its truth with: x is a raw value that is not missing.
 
     Expressions and tests are the export's own; a criterion makes them here and hands them on.
@@ -51,7 +52,7 @@ class Arithmetic(Protocol):
     def past(self, mark: float) -> Any:
         """Write x - mark."""
 
-    def op(self, name: str, *args: Any) -> Any:
+    def op(self, name: Operation, *args: Any) -> Any:
         """Write +, * of any number of expressions, -, /, min, max of two, abs, exp, log, expm1 of one."""
 
     def less(self, left: Any, right: Any) -> Any:
@@ -103,6 +104,10 @@ class Criterion(ABC):
                     f"{cls.__name__} has the kind {cls.kind!r}, which is that of {known.__name__}; rename it"
                 )
             KINDS[cls.kind] = cls
+
+    def __post_init__(self) -> None:
+        if self.missing is not None:
+            check_truth(self.missing, "the truth for missing values")
 
     @abstractmethod
     def truth(self, values: NDArray[Any]) -> Floats:
@@ -221,9 +226,9 @@ class Criterion(ABC):
         """Return the criterion that is as true as this one is not, or None where there is none of its kind."""
         return None
 
-    def expression(self, write: Arithmetic) -> tuple[Any, Any]:
+    def expression(self, build: ExpressionBuilder) -> tuple[Any, Any]:
         """Return truth and falsity of a raw value that is not missing, as arithmetic."""
-        raise self.lacks("expression", write)
+        raise self.lacks("expression", build)
 
     def compiled(self, loops: Any, values: NDArray[Any], out: Floats, *, turned: bool) -> bool | None:  # noqa: ARG002
         """Put truths, or when turned falsities, into `out` by a compiled loop; return whether one is left missing.

@@ -30,7 +30,9 @@ from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 from baconlogic.core.words import digits, listed, one_line, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from baconlogic.core.nodes import Path
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
@@ -75,15 +77,16 @@ def _write(node: Node, inputs: list[str]) -> str:
             inputs = [f"{text}: {digits(weight)}" for text, weight in zip(inputs, node.weights, strict=True)]
         return f"{rule}{code}({', '.join(inputs)})"
     if isinstance(node, Leaf):
-        items = _write_criterion(node.criterion)
-        return _write_name(node.feature) + (f"[{', '.join(items)}]" if items else "")
+        inside = in_brackets(node.criterion)
+        return _write_name(node.feature) + (f"[{inside}]" if inside else "")
     return f"not {inputs[0]}"
 
 
-def _write_criterion(criterion: Criterion) -> list[str]:
+def in_brackets(criterion: Criterion) -> str:
+    """Write what stands in the brackets of a leaf."""
     items = criterion.text()
     items += [] if criterion.missing is None else [f"missing {digits(criterion.missing)}"]
-    return items + ([f"unit {json.dumps(criterion.unit, ensure_ascii=False)}"] if criterion.unit else [])
+    return ", ".join(items + ([f"unit {json.dumps(criterion.unit, ensure_ascii=False)}"] if criterion.unit else []))
 
 
 def _write_name(name: str) -> str:
@@ -92,20 +95,23 @@ def _write_name(name: str) -> str:
 
 def draw(root: Node) -> str:
     """Draw a tree, one line a node, each input with its share of the gate above."""
-    lines: list[str] = []
-    waiting: list[tuple[Node, str, str, str]] = [(root, "", "", "")]  # node, first prefix, prefix below, weight
+    return "\n".join(line for _, line in drawn(root))
+
+
+def drawn(root: Node) -> Iterator[tuple[Path, str]]:
+    """Yield the lines of a drawing, each with the path of its node; a negated leaf is said in the line of its `not`."""
+    waiting: list[tuple[Path, Node, str, str, str]] = [((), root, "", "", "")]  # then two prefixes: here, and below
     while waiting:
-        node, first, below, weight = waiting.pop()
-        lines.append(f"{first}{weight}{one_line(say(node))}")
+        path, node, first, below, weight = waiting.pop()
+        yield path, f"{first}{weight}{one_line(say(node))}"
         if isinstance(node, Not) and isinstance(node.input, Leaf):
-            continue  # said in one line with its leaf
+            continue
         shares = [f"{percent(share)}  " for share in node.weights] if isinstance(node, Gate) else [""]
-        last = len(node.children) - 1
+        ways = [("├─ ", "│  ")] * (len(node.children) - 1) + [("└─ ", "   ")]
         waiting.extend(
-            (child, below + ("└─ " if i == last else "├─ "), below + ("   " if i == last else "│  "), shares[i])
+            ((*path, i), child, below + ways[i][0], below + ways[i][1], shares[i])
             for i, child in reversed(list(enumerate(node.children)))
         )
-    return "\n".join(lines)
 
 
 def say(node: Node) -> str:

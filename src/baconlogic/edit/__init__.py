@@ -10,8 +10,7 @@
 A part is given by its path, its name or its feature, or as a node (see `Tree.find`).
 """
 
-from baconlogic.edit._change import Change, change
-from baconlogic.edit._log import EditLog, Entry
+from baconlogic.edit._log import Change, EditLog, Entry, change
 from baconlogic.edit._parameters import negate, rename, reweight, set_andness, set_criterion, snap
 from baconlogic.edit._prune import best_order, bottom_order, prune
 from baconlogic.edit._refit import refit, refit_decision

@@ -13,7 +13,6 @@ from baconlogic.core.checks import ParameterTypeError, Place
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, mapped
 from baconlogic.core.tree import Tree
-from baconlogic.edit._mirror import negated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +54,20 @@ def negate(tree: Tree, what: What) -> Tree:
     if isinstance(above, Not) and not above.name:
         return tree.replace(path[:-1], above.input)
     return tree.replace(path, negated(tree[path]))
+
+
+def negated(node: Node) -> Node:
+    """Return the negation of a node: without its `not`, with the mirrored criterion, or else with a `not` in front.
+
+    What has a name keeps it, and so the `not` stays: "the cell is large" is not the name of its opposite.
+    """
+    if isinstance(node, Not) and not node.name:
+        return node.input
+    if isinstance(node, Leaf) and not node.name:
+        criterion = node.criterion.mirrored()
+        if criterion is not None:
+            return Leaf(node.feature, criterion)
+    return Not(node)
 
 
 def set_criterion(tree: Tree, what: What, criterion: Criterion | str) -> Tree:

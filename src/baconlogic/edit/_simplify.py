@@ -27,7 +27,7 @@ from baconlogic.core.evaluate import Truths, combined, leaf_truths
 from baconlogic.core.levels import LEVELS, nearest_level
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations
 from baconlogic.core.tree import Tree
-from baconlogic.edit._mirror import negated
+from baconlogic.edit._parameters import negated
 from baconlogic.edit._structure import carried, without
 
 if TYPE_CHECKING:

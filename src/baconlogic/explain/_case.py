@@ -8,24 +8,14 @@ import numpy as np
 
 from baconlogic.core.checks import Hint, ParameterError
 from baconlogic.core.criteria import Table, unlisted
-from baconlogic.core.nodes import Leaf, flatten, mapped
+from baconlogic.core.nodes import Leaf, mapped
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import degree, listed, number, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    Values = Mapping[str, Any]  # of one case, by feature: None where missing
-    Rows = dict[str, list[Any]]
-
-
-def leaves_by_feature(tree: Tree) -> dict[str, list[Leaf]]:
-    """Return the leaves on each feature, the most important feature first."""
-    found: dict[str, list[Leaf]] = {feature: [] for feature in tree.features}
-    for node, _ in flatten(tree.root):
-        if isinstance(node, Leaf):
-            found[node.feature].append(node)
-    return found
+    from baconlogic.core.subject import Instance
 
 
 def with_leaves(tree: Tree, change: Callable[[Leaf], Leaf]) -> Tree:
@@ -53,9 +43,9 @@ def is_stated(leaves: Iterable[Leaf]) -> bool:
     return all(leaf.criterion.missing is not None for leaf in leaves)
 
 
-def unstated(values: Values, leaves: Mapping[str, Sequence[Leaf]]) -> list[str]:
+def unstated(case: Instance) -> list[str]:
     """Return the missing features for which no truth is stated."""
-    return [name for name, value in values.items() if value is None and not is_stated(leaves[name])]
+    return [name for name in case.missing if not is_stated(case.leaves[name])]
 
 
 def refuse_unknown(features: Sequence[str], why: str) -> None:
@@ -68,11 +58,6 @@ def refuse_unknown(features: Sequence[str], why: str) -> None:
             Hint("unknown", "`unknown`"),
             " whether the decision stands without it",
         )
-
-
-def repeat(values: Values, count: int) -> Rows:
-    """Return a case as a table of equal rows."""
-    return {name: [value] * count for name, value in values.items()}
 
 
 def truth_of(leaf: Leaf, value: Any) -> float | None:

@@ -10,9 +10,8 @@ from baconlogic.core.levels import AND_ROLES, NEUTRAL_ROLE, OR_ROLES
 from baconlogic.core.results import Result
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.words import aligned, listed, number, one_line, percent
-from baconlogic.explain._groups import Group, Item, told
-from baconlogic.explain._phrases import Statement, band, statement
-from baconlogic.explain._roles import ALONE, LeafRole, leaf_roles
+from baconlogic.explain._case import answer
+from baconlogic.explain._words import ALONE, Group, Item, LeafRole, Statement, band, leaf_roles, statement, told
 
 if TYPE_CHECKING:
     from baconlogic.core.answers import Label
@@ -76,13 +75,12 @@ def _summary(asked: Subject, condition: str) -> str:
         return f"{_opening(asked.yes)} {condition}."
     always = "Always" if asked.threshold < 0.0 else "Never"
     reach = "below 0" if asked.threshold < 0.0 else "above 1"
-    answer = {True: "yes", False: "no"}[asked.yes] if isinstance(asked.yes, bool) else one_line(str(asked.yes))
     turn = number(asked.threshold)
-    return f"{always} {answer}, whatever the values: the decision turns at {turn}, and no truth is {reach}."
+    return f"{always} {answer(asked.yes)}, whatever the values: the decision turns at {turn}, and no truth is {reach}."
 
 
-def _more_than(threshold: float) -> str:
-    return "more than half true" if threshold == 0.5 else f"more than {percent(threshold)} true"
+def _more_than(threshold: float, more: str = "more") -> str:
+    return f"{more} than half true" if threshold == 0.5 else f"{more} than {percent(threshold)} true"
 
 
 def _when(alone: Statement, threshold: float) -> str:
@@ -91,8 +89,8 @@ def _when(alone: Statement, threshold: float) -> str:
     if turning is not alone:
         return turning.short("is")
     if alone.leaves[0].criterion.holds_truths and not alone.name:
-        less = _more_than(1.0 - threshold).replace("more", "less", 1)
-        return f"{alone.feature} is {less if alone.negated[0] else _more_than(threshold)}"
+        negated = alone.negated[0]
+        return f"{alone.feature} is {_more_than(1.0 - threshold, 'less') if negated else _more_than(threshold)}"
     return f"it is {_more_than(threshold)} that {alone.short()}"
 
 

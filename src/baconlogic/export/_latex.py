@@ -9,17 +9,19 @@ import unicodedata
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.core.criteria import Criterion, Ramp, Sigmoid, Table
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import listed, number, numbers, one_line
 from baconlogic.export._about import about, trees_of
 from baconlogic.export._compile import program
-from baconlogic.export._program import unsupported
+from baconlogic.export._program import Op, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from baconlogic.core.criterion import Category, Criterion, Operation
+
+    Rows = list[tuple[str, str]]
     from baconlogic.core.answers import Label
     from baconlogic.export._program import Program
 
@@ -154,17 +156,10 @@ class _Formulas:
 
 
 def _criterion(criterion: Criterion, x: str) -> str:
-    if isinstance(criterion, Ramp):
-        rows = _ramp(criterion, x)
-    elif isinstance(criterion, Table):
-        rows = _table(criterion)
-    elif isinstance(criterion, Sigmoid):
-        rows = [(f"\\dfrac{{1}}{{1 + {_exp(-criterion.slope, x, criterion.centre)}}}", _OTHERWISE)]
-    else:
-        rows = [(x, _OTHERWISE)]
+    rows = criterion.expression(_CaseBuilder(x))[0]
     if criterion.missing is not None:
-        rows.insert(0, (_number(criterion.missing), f"\\text{{if }} {x} \\text{{ is missing}}"))
-    return rows[0][0] if len(rows) == 1 else _cases(rows)
+        rows = [(_number(criterion.missing), f"\\text{{if }} {x} \\text{{ is missing}}"), *rows]
+    return _whole(rows)
 
 
 def _cases(rows: Sequence[tuple[str, str]]) -> str:
@@ -172,28 +167,76 @@ def _cases(rows: Sequence[tuple[str, str]]) -> str:
     return "\\begin{cases}\n" + " \\\\\n".join(lines) + "\n\\end{cases}"
 
 
-def _ramp(ramp: Ramp, x: str) -> list[tuple[str, str]]:
-    marks = [_power_of_ten(mark) for mark in numbers([mark for mark, _ in ramp.points])]
-    rows = [(_number(ramp.points[0][1]), f"\\text{{if }} {x} < {marks[0]}")]
-    for ((x0, t0), (x1, t1)), (start, end) in zip(pairwise(ramp.points), pairwise(marks), strict=True):
-        line = _number(t0)
-        if t0 != t1:
-            factor = "" if abs(t1 - t0) == 1.0 else f"{_number(abs(t1 - t0))}\\,"
-            sign = f"{line} {'-' if t1 < t0 else '+'} " if t0 > 0.0 else ""
-            line = f"{sign}{factor}\\dfrac{{{_past(x, x0)}}}{{{_number(x1 - x0)}}}"
-        rows.append((line, f"\\text{{if }} {start} \\le {x} < {end}"))
-    return [*rows, (_number(ramp.points[-1][1]), f"\\text{{if }} {marks[-1]} \\le {x}")]
+class _CaseBuilder:
+    """What a criterion writes its truth with (see ExpressionBuilder): values, each with when it holds."""
+
+    def __init__(self, x: str) -> None:
+        self._x, self.x = x, _always(x)
+
+    def number(self, value: float) -> Rows:
+        return _always(_number(value))
+
+    def past(self, mark: float) -> Rows:
+        return _always(_past(self._x, mark))
+
+    def op(self, name: Operation, *args: Rows) -> Rows:
+        texts = [_whole(rows) for rows in args]
+        first, last = texts[0], texts[-1]
+        written = {
+            "+": lambda: " + ".join(texts),
+            "*": lambda: "\\,".join(map(_factor, texts)),
+            "-": lambda: f"{'' if first == '0' else first} - {_factor(last)}".strip(),
+            "/": lambda: f"\\dfrac{{{first}}}{{{last}}}",
+            "abs": lambda: f"\\left|{first}\\right|",
+            "exp": lambda: f"e^{{{first}}}",
+            "expm1": lambda: f"e^{{{first}}} - 1",
+            "log": lambda: f"\\ln({first})",
+            "min": lambda: f"\\min({', '.join(texts)})",
+            "max": lambda: f"\\max({', '.join(texts)})",
+        }
+        return _always(written[name]()) if name in written else unsupported("LaTeX", Op(name, ()))
+
+    def less(self, left: Rows, right: Rows) -> str:
+        return f"{_whole(left)} < {_whole(right)}"
+
+    def choose(self, test: str, then: Rows, otherwise: Rows) -> Rows:
+        return [(_whole(then), f"\\text{{if }} {test}"), *otherwise]
+
+    def once(self, value: Rows) -> Rows:
+        return value
+
+    def lines(self, points: Sequence[tuple[float, float]]) -> Rows:
+        marks = [_power_of_ten(mark) for mark in numbers([mark for mark, _ in points])]
+        rows = [(_number(points[0][1]), f"\\text{{if }} {self._x} < {marks[0]}")]
+        for ((x0, t0), (x1, t1)), (start, end) in zip(pairwise(points), pairwise(marks), strict=True):
+            line = _number(t0)
+            if t0 != t1:
+                factor = "" if abs(t1 - t0) == 1.0 else f"{_number(abs(t1 - t0))}\\,"
+                sign = f"{line} {'-' if t1 < t0 else '+'} " if t0 > 0.0 else ""
+                line = f"{sign}{factor}\\dfrac{{{_past(self._x, x0)}}}{{{_number(x1 - x0)}}}"
+            rows.append((line, f"\\text{{if }} {start} \\le {self._x} < {end}"))
+        return [*rows, (_number(points[-1][1]), f"\\text{{if }} {marks[-1]} \\le {self._x}")]
+
+    def logistic(self, centre: float, slope: float) -> Rows:
+        return _always(f"\\dfrac{{1}}{{1 + {_exp(-slope, self._x, centre)}}}")
+
+    def choices(self, truths: Sequence[tuple[Category, float]], other: float | None) -> Rows:
+        groups: dict[float, list[str]] = {}
+        for category, truth in truths:
+            groups.setdefault(truth, []).append(_label(category if isinstance(category, str) else int(category)))
+        rows = [
+            (_number(truth), f"\\parbox[t]{{0.6\\linewidth}}{{\\raggedright for {listed(names)}}}")
+            for truth, names in groups.items()
+        ]
+        return rows if other is None else [*rows, (_number(other), "\\text{for anything else}")]
 
 
-def _table(table: Table) -> list[tuple[str, str]]:
-    groups: dict[float, list[str]] = {}
-    for category, truth in table.truths:
-        groups.setdefault(truth, []).append(_label(category if isinstance(category, str) else int(category)))
-    rows = [
-        (_number(truth), f"\\parbox[t]{{0.6\\linewidth}}{{\\raggedright for {listed(names)}}}")
-        for truth, names in groups.items()
-    ]
-    return rows if table.other is None else [*rows, (_number(table.other), "\\text{for anything else}")]
+def _always(value: str) -> Rows:
+    return [(value, _OTHERWISE)]
+
+
+def _whole(rows: Rows) -> str:
+    return rows[0][0] if len(rows) == 1 else _cases(rows)
 
 
 def _said(gate: Gate, inputs: Sequence[tuple[str, bool]]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Instance, Subject, subject
 from baconlogic.plot import _layout as layout
 from baconlogic.plot._layout import FIGURES, GAUGE, PAD, Line, Part, TreePlan
 from baconlogic.plot._style import (
@@ -62,9 +62,9 @@ def tree(
     too. On axes of your own the drawing takes the room they have.
     """
     asked = subject(model, threshold, label)
-    values = None if case is None else asked.case(case)
-    truths = None if values is None else _truths(asked, values)
-    parts = layout.parts_of(asked.tree.root, truths, values)
+    instance = None if case is None else asked.case(case)
+    truths = None if instance is None else _truths(asked, instance)
+    parts = layout.parts_of(asked.tree.root, truths, None if instance is None else instance.values)
     decision = _decision(asked, None if truths is None else truths[()])
     natural = layout.plan(parts, decision, lit=truths is not None)
     wide, high = natural.width + 2 * MARGIN, natural.height + 2 * MARGIN + _key_height(natural)
@@ -83,8 +83,8 @@ def tree(
     return ax
 
 
-def _truths(asked: Subject, values: Mapping[str, Any]) -> dict[Path, float]:
-    found = asked.tree.evaluate({name: [value] for name, value in values.items()}, nodes=True)
+def _truths(asked: Subject, case: Instance) -> dict[Path, float]:
+    found = asked.tree.evaluate(case.rows(), nodes=True)
     return {path: float(truth[0]) for path, truth in found.items()}
 
 

@@ -17,7 +17,7 @@ from baconlogic.explain._unknown import unknown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from baconlogic.explain._counterfactual import Change
+    from baconlogic.explain._counterfactual import ValueChange
     from baconlogic.report._material import Material
 
 TOLD = 5
@@ -119,10 +119,11 @@ def _nearest_seen(m: Material, row: dict[str, Any], place: int) -> str:
     """Say which one value, among those seen, would turn a case: `counterfactual` takes long where leaves share one."""
     now = bool(m.asked.decides(m.truths)[place])
     other, best = cases.answer(m.asked.answer(not now)), list[tuple[float, str]]()
-    for name, leaves in cases.leaves_by_feature(m.asked.tree).items():
+    case = m.asked.case(row)
+    for name, leaves in case.leaves.items():
         column = m.rows.some()[name]
         seen = _spread(column)
-        turned = m.asked.decides(m.asked.tree.evaluate({**cases.repeat(row, len(seen)), name: seen})) != now
+        turned = m.asked.decides(m.asked.tree.evaluate({**case.rows(len(seen)), name: seen})) != now
         sizes = _sizes(row[name], seen, column)
         found = [(size, value) for size, value, turns in zip(sizes, seen, turned, strict=True) if turns]
         if found:
@@ -150,6 +151,6 @@ def _sizes(own: Any, seen: list[Any], column: Any) -> list[float]:
     return [abs(value - own) / spread for value in seen]
 
 
-def _changes(changes: Sequence[Change]) -> str:
+def _changes(changes: Sequence[ValueChange]) -> str:
     said = [f"{one_line(each.feature)} went from {each.before_says} to {each.after_says}" for each in changes]
     return listed(said, "and")

@@ -13,7 +13,7 @@ from baconlogic.core.words import number, one_line, percent
 from baconlogic.explain._attribution import attribution
 from baconlogic.explain._describe import describe
 from baconlogic.explain._pruning_curve import pruning_curve
-from baconlogic.explain._roles import in_words, leaf_roles
+from baconlogic.explain._words import leaf_roles
 from baconlogic.learn import thresholds
 from baconlogic.report import _cases as telling
 from baconlogic.report import _figures as figures
@@ -130,7 +130,7 @@ def _ranking(m: Material) -> list[dict[str, Any]] | None:
     found = attribution(m.model, m.rows.some(), m.some_y, label=m.label)
     return [
         {
-            "feature": one_line(row.feature), "role": in_words(row.role, row.whole), "weight": percent(row.weight),
+            "feature": one_line(row.feature), "role": row.role_in_words, "weight": percent(row.weight),
             "decisive": tenths(row.decisive), "changed": tenths(row.changed), "moved": tenths(row.moved),
             "drop": tenths(row.accuracy_drop), "bar": pictures.share_bar(row.decisive, "decides"),
         }

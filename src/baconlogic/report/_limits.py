@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from baconlogic import metrics
+from baconlogic.core.subject import leaves_by_feature
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain import _case as cases
 from baconlogic.report._figures import rows_said, some, told_by_fit
@@ -133,7 +134,7 @@ def _gone(m: Material) -> list[str]:
 
 def _rare(m: Material) -> list[str]:
     said = []
-    for name, leaves in cases.leaves_by_feature(m.asked.tree).items():
+    for name, leaves in leaves_by_feature(m.asked.tree).items():
         categories = [category for leaf in leaves for category, _ in leaf.criterion.truths]
         if not categories:
             continue

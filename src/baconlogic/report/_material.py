@@ -10,7 +10,7 @@ import numpy as np
 
 from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Leaf
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Subject, leaves_by_feature, subject
 from baconlogic.explain import _case as cases
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _rows(model: Any, table: Columns) -> Rows:
     leaves: dict[str, list[Leaf]] = defaultdict(list)
     decision = decision_of(model)
     for tree in (model,) if decision is None else decision.trees:
-        for name, own in cases.leaves_by_feature(tree).items():
+        for name, own in leaves_by_feature(tree).items():
             leaves[name] += own
     table.require(list(leaves))
     if not table.rows:

@@ -25,7 +25,6 @@ from baconlogic.report import _content as content
 from baconlogic.report import _live as live
 from baconlogic.report._material import Material, decision_of, materials
 from baconlogic.report._pictures import Svg
-from baconlogic.report._plain import fenced
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -172,10 +171,15 @@ class _Markdown(str):
 
 
 def _markdown(value: Any) -> str:
-    """Write a value so that Markdown and HTML show it as it is."""
+    """Write what a template says: Markdown as it is, all else as text."""
     if isinstance(value, _Markdown):
         return value
-    text = one_line(str(value)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return in_markdown(str(value))
+
+
+def in_markdown(text: str) -> str:
+    """Write text so that Markdown and HTML show it as it is."""
+    text = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in text)
     return _STARTS.sub(_kept, text)
 
@@ -189,6 +193,12 @@ def _kept(start: re.Match[str]) -> str:
 def _fenced(text: Any) -> _Markdown:
     """Write lines of code."""
     return _Markdown(fenced("\n".join(one_line(line) for line in str(text).split("\n")), "text"))
+
+
+def fenced(text: str, kind: str) -> str:
+    """Put text between fences longer than any run of backticks in it."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence}{kind}\n{text}\n{fence}"
 
 
 def _recipe(model: Any) -> dict[str, Any]:
