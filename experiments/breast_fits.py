@@ -20,6 +20,7 @@ from baconlogic.core.nodes import Gate, Leaf, Not
 from baconlogic.core.results import Listing, Result
 from baconlogic.learn import search, thresholds
 from baconlogic.learn.classifier import BaconClassifier
+from baconlogic.metrics import Confusion, accuracy, confusion
 from experiments.result import Interval
 from experiments.validation import interval, take
 
@@ -85,7 +86,7 @@ class Fold:
     few_in_sample: float
     few_leaves: int
     few_model: Any  # the classifier that takes it
-    scenarios: tuple[thresholds.Counts, ...]
+    scenarios: tuple[Confusion, ...]
     seconds: float
 
 
@@ -133,7 +134,7 @@ def paper_fold(X: Any, y: Labels, part: Part, criteria: str, seed: int) -> float
     """Return the accuracy of the paper's search on rows held out."""
     seen, hidden = part
     clf = paper_search(criteria, seed).fit(take(X, seen), y[seen])
-    return float(np.mean(clf.predict(take(X, hidden)) == y[hidden]))
+    return accuracy(clf.predict(take(X, hidden)), y[hidden])
 
 
 def steps_fold(X: Any, y: Labels, part: Part, seed: int, penalty: float) -> tuple[Step, ...]:
@@ -156,9 +157,7 @@ def default_fold(X: Any, y: Labels, part: Part, seed: int) -> Fold:
     counted = []
     for name in thresholds.SCENARIOS:
         yes = clf.with_threshold(name).predict(new) == MALIGNANT
-        counted.append(
-            thresholds.Counts(*(int(np.sum(c)) for c in (yes & truth, yes & ~truth, ~yes & truth, ~yes & ~truth)))
-        )
+        counted.append(confusion(yes, truth))
     return Fold(
         clf.score(new, y[hidden]), clf.score(old, y[seen]), clf.history_.leaves, few.score(new, y[hidden]),
         few.score(old, y[seen]), few.history_.leaves, few, tuple(counted), seconds,
@@ -357,7 +356,7 @@ def turns(best: Decision, X: Any, y: ArrayLike, folds: Sequence[Fold], test_shar
     for i, row in enumerate(thresholds.scenarios(best, X, y, in_sample=True).same_rows):
         threshold, *figures = PAPER_SCENARIOS[row.scenario]
         own = [fold.scenarios[i] for fold in folds]
-        pooled = thresholds.Counts(*(sum(part) for part in zip(*own, strict=True)))
+        pooled = Confusion(*(sum(part) for part in zip(*own, strict=True)))
         found.append(
             Turn(
                 row.scenario, row.aim, threshold, Scores(*figures), row.threshold,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from baconlogic import metrics
 from experiments.result import Interval
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def held_out_scores(
 
 def _score(make: Callable[[], Any], X: Any, y: NDArray[Any], seen: Any, hidden: Any) -> float:
     model = make().fit(take(X, seen), y[seen])
-    return float(np.mean(model.predict(take(X, hidden)) == y[hidden]))
+    return metrics.accuracy(model.predict(take(X, hidden)), y[hidden])
 
 
 class Fitted(NamedTuple):
@@ -97,7 +98,7 @@ def in_sample(make: Callable[[], Any], X: Any, y: ArrayLike) -> Fitted:
     labels, started = np.asarray(y), time.process_time()
     model = make().fit(X, labels)
     seconds = time.process_time() - started
-    return Fitted(model, float(np.mean(model.predict(X) == labels)), seconds)
+    return Fitted(model, metrics.accuracy(model.predict(X), labels), seconds)
 
 
 def take(X: Any, rows: Any) -> Any:

@@ -11,10 +11,11 @@ import pytest
 from baconlogic import Decision, Gate, Leaf, Not, Tree
 from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
 from baconlogic.core.decision import Feature, Link
-from baconlogic.core.gcd import LEVELS, drastic
+from baconlogic.core.gcd import drastic
+from baconlogic.core.levels import LEVELS
 
 ROWS = 10_000
-MODELS, OFTEN = 200, 60  # random models, and those of `make test`; `make slow` has the others
+MODELS, OFTEN = 200, 24  # random models, and those of `make test`; `make slow` has the others
 
 
 def seeds(together=1):

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from baconlogic import Gate, Leaf, Not, Tree
 from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
-from baconlogic.core.gcd import AGGREGATORS, LEVELS, drastic
+from baconlogic.core.gcd import AGGREGATORS, drastic
+from baconlogic.core.levels import LEVELS
 
 truths = st.floats(0, 1)
 

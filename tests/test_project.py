@@ -108,7 +108,7 @@ def test_public_names():
         "CSource", "Cost", "cost", "save", "to_c", "to_excel", "to_javascript", "to_latex", "to_onnx", "to_python",
         "to_sql",
     ]  # fmt: skip
-    assert baconlogic.report.__all__ == ["check_report", "prompt", "report"]
+    assert baconlogic.report.__all__ == ["check_report", "prompt", "report", "report_schema"]
     public = [name for name in vars(baconlogic.BaconClassifier) if not name.startswith(("_", "set_"))]
     assert sorted(public) == [
         "decision_function", "fit", "predict", "predict_proba", "save", "truth", "with_leaves", "with_threshold",
@@ -160,7 +160,10 @@ for to in export.to_python, export.to_c, export.to_javascript, export.to_latex:
     to(tree)
 str(export.cost(tree, measure=False))
 from baconlogic.report import check_report, prompt
-assert prompt(tree) and check_report("a is mandatory", tree)
+claim = {{"kind": "metric", "name": "accuracy", "value": 1.0}}
+told = {{"sections": [{{"title": "Logic", "sentences": [{{"text": "It is right.", "claims": [claim]}}]}}]}}
+checked = check_report(told, tree, rows, labels)
+assert prompt(tree) and checked.passed and checked.to_markdown() and checked.to_html()
 features = [Feature("a", "number"), Feature("b", "number")]
 for classes, trees in (("no", "yes"), [tree]), ((1, 2, 3), [tree, Tree("b"), tree]), (("only",), []):
     decision = Decision(trees, [Link(9.0, 0.4)] * len(trees), classes, features, {{"rows": 10}})

@@ -1,13 +1,10 @@
-"""How degrees of truth combine: the public names of `core.gcd`, the formula and its named levels."""
+"""How degrees of truth combine: the public names of `core.gcd`, the formula, and of `core.levels`, its named levels."""
 
 from baconlogic.core.gcd import (
     AGGREGATORS,
-    LEVELS,
     Aggregator,
     Coefficients,
     Derivatives,
-    Family,
-    Level,
     andness_of_power,
     check_andness,
     coefficients,
@@ -18,10 +15,10 @@ from baconlogic.core.gcd import (
     gcd,
     measured_andness,
     mix,
-    nearest_level,
     product,
     slopes,
 )
+from baconlogic.core.levels import LEVELS, Family, Level, nearest_level
 
 __all__ = [
     "AGGREGATORS", "LEVELS", "Aggregator", "Coefficients", "Derivatives", "Family", "Level", "andness_of_power",

@@ -140,12 +140,12 @@ def test_fit_says_which_target_was_meant(folder):
 
 
 def test_what_cannot_be_written_or_scored_is_said_before_the_work(folder, monkeypatch):
-    from baconlogic.cli import _learn as learning
+    from baconlogic.cli import _fit as fitting
 
     def late(*_):
         raise AssertionError("it was learned first")
 
-    monkeypatch.setattr(learning, "learn", late)
+    monkeypatch.setattr(fitting, "learn", late)
     (folder / "taken.json").mkdir()
     (folder / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     assert "taken.json: this is a folder" in refusal(*FIT, "-o", "taken.json", folder=folder)
@@ -187,23 +187,23 @@ def test_fit_speaks_of_options_not_of_python(folder, given, said):
 
 
 def test_a_wish_to_stop_ends_the_fit_with_a_tree(folder, monkeypatch, capsys):
-    from baconlogic.cli import _learn as learning
-    from baconlogic.cli import _stop as stopping
+    from baconlogic.cli import _fit as fitting
+    from baconlogic.cli._run import Stop
 
     if not hasattr(BaconClassifier(), "set_callbacks"):
         pytest.skip("scikit-learn before 1.9")
     monkeypatch.chdir(folder)
-    learn = learning.learn
+    learn = fitting.learn
 
     def pressed(clf, *rest):
         signal.raise_signal(signal.SIGINT)
         return learn(clf, *rest)
 
-    monkeypatch.setattr(learning, "learn", pressed)
+    monkeypatch.setattr(fitting, "learn", pressed)
     assert main([*map(str, FIT), "-o", "early.json"]) == 130
     assert isinstance(load("early.json"), Decision)
     assert "the best tree found" in capsys.readouterr().err
-    assert signal.getsignal(signal.SIGINT) is not stopping.Stop
+    assert signal.getsignal(signal.SIGINT) is not Stop
 
 
 @pytest.mark.skipif(not REALTOR.exists(), reason="the data is not here")

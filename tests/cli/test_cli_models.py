@@ -16,7 +16,7 @@ from cli_runs import answer, ask_json, folder, learned, refusal, run, start  # n
 
 from baconlogic import Decision, Tree, edit, explain, load
 from baconlogic.cli import main
-from baconlogic.cli._score import scores
+from baconlogic.cli._evaluate import scores
 
 TARGET = ("--target", "diagnosis")
 
@@ -351,6 +351,7 @@ def test_report_hands_its_options_on(folder, monkeypatch, capsys):
     made = types.ModuleType("baconlogic.report")
     made.report = lambda model, X, y, **given: Path(f"{len(X)}-{len(y)}-{given['title']}-{given['path']}")
     monkeypatch.setitem(sys.modules, "baconlogic.report", made)
+    monkeypatch.setattr("baconlogic.report", made)  # where a test before has brought it in
     monkeypatch.chdir(folder)
     assert main(["report", "model.json", "data.csv", *TARGET, "-o", "r.md", "--title", "T", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"report": "200-200-T-r.md"}

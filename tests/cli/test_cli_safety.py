@@ -17,10 +17,10 @@ import pytest
 from cli_runs import FIT, answer, folder, learned, refusal, run, start, table  # noqa: F401
 
 from baconlogic import Tree, load
-from baconlogic.cli import _learn as learning
+from baconlogic.cli import _fit as fitting
 from baconlogic.cli import _print as printing
 from baconlogic.cli._app import app
-from baconlogic.cli._errors import RefusedError
+from baconlogic.cli._run import RefusedError
 
 posix = pytest.mark.skipif(os.name != "posix", reason="there are no such files")
 TARGET = ("-t", "diagnosis")
@@ -34,7 +34,7 @@ def stop(monkeypatch):
     def learned_now(*_):
         raise RefusedError("it would be learned now")
 
-    monkeypatch.setattr(learning, "learn", learned_now)
+    monkeypatch.setattr(fitting, "learn", learned_now)
 
 
 # What is written over

@@ -13,8 +13,8 @@ from cli_runs import answer, refusal, run, table, write_csv
 from baconlogic import Tree
 from baconlogic.cli import _tables as tables
 from baconlogic.cli import main
-from baconlogic.cli._errors import RefusedError
 from baconlogic.cli._options import Formats
+from baconlogic.cli._run import RefusedError
 
 
 def read(tmp_path, text, name="data.csv", **options):

@@ -32,17 +32,13 @@ def fit(X=X, y=Y, **rest):
 
 
 @pytest.mark.parametrize("search", ["auto", "growth", "peel", Sinkhorn(acceptance_threshold=1.0)])
-@pytest.mark.parametrize("budget", [0.001, 0.5])
-def test_a_time_budget_is_kept_and_the_result_is_fitted(search, budget):
-    for warm in ("growth", search):  # whatever has to be compiled
-        fit(search=warm, max_leaves=None, time_budget=0.5)
+def test_a_fit_whose_time_is_up_at_once_is_fitted(search):
     rng = np.random.default_rng(1)
     wide = rng.normal(size=(300, 40))
     y = wide[:, :5].sum(axis=1) + rng.normal(size=300) > 0.0
-    started = time.monotonic()
-    clf = fit(wide, y, search=search, max_leaves=None, time_budget=budget)
-    assert time.monotonic() - started < budget + 2.0
+    clf = fit(wide, y, search=search, max_leaves=None, time_budget=0.001)
     assert clf.predict(wide).shape == (300,)
+    assert search in ("auto", "growth", "peel") or clf.history_.stopped.endswith("time was up")
 
 
 def test_validation_ends_with_the_budget(monkeypatch):
@@ -58,14 +54,17 @@ def test_validation_ends_with_the_budget(monkeypatch):
     assert len(calls) == 1
 
 
-def test_a_search_that_is_not_validated_has_the_whole_budget():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 200)
-    clf = fit(
-        rng.normal(size=(200, 12)), y, search=Sinkhorn(acceptance_threshold=1.0), max_leaves=None, time_budget=1.0
-    )
-    assert 0.6 < clf.history_.seconds < 2.0
-    assert clf.history_.stopped.endswith("time was up")
+def test_a_search_that_is_not_validated_has_the_whole_budget(monkeypatch):
+    run, deadlines = Sinkhorn.run, []
+
+    def noting(*given, deadline, **rest):
+        deadlines.append(deadline)
+        return run(*given, deadline=deadline, **rest)
+
+    monkeypatch.setattr(Sinkhorn, "run", noting)
+    before = time.monotonic()
+    fit(search=Sinkhorn(acceptance_threshold=0.0), max_leaves=None, time_budget=1000.0)
+    assert min(deadlines) >= before + 800.0  # the rest is for what comes after the search
 
 
 @pytest.mark.parametrize("wrong", [0, -1, "soon", True, float("nan")])
@@ -233,13 +232,9 @@ def test_one_column_two_rows_one_row():
     assert fit(X[:3], [0, 1, 2]).predict(X[:3]).shape == (3,)
 
 
-def test_five_hundred_columns_take_seconds():
+def test_the_one_of_five_hundred_columns_is_found():
     wide = np.random.default_rng(0).normal(size=(60, 500))
-    y = wide[:, 3] > 0.0
-    started = time.monotonic()
-    clf = fit(wide, y, max_leaves=None)
-    assert time.monotonic() - started < 60.0
-    assert clf.tree_.features == ("x3",)
+    assert fit(wide, wide[:, 3] > 0.0, max_leaves=None).tree_.features == ("x3",)
 
 
 def test_a_column_of_nothing_but_nan_is_ignored():

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baconlogic.core import gcd
-from baconlogic.core.gcd import LEVELS, andness_of_power, exact, measured_andness, nearest_level
+from baconlogic.core.gcd import andness_of_power, exact, measured_andness
+from baconlogic.core.levels import LEVELS, nearest_level
 
 RULES = list(gcd.AGGREGATORS.values())
 

@@ -9,7 +9,7 @@ from strategies import completions, givens, leaves, names, nodes, ramps, sigmoid
 from baconlogic import Decision, Gate, Leaf, Not, Tree, edit
 from baconlogic.core.criteria import Ramp, Sigmoid
 from baconlogic.core.decision import Feature, Link
-from baconlogic.core.gcd import LEVELS
+from baconlogic.core.levels import LEVELS
 from baconlogic.core.nodes import flatten
 from baconlogic.core.subject import subject
 

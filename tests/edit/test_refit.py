@@ -70,7 +70,7 @@ def assert_slopes(task, v, tolerance=1e-5):
 def test_slopes_are_those_of_finite_differences_for_every_kind_of_parameter(seed, monkeypatch):
     X, y = rows_of(seed)
     task = task_of(EVERY_KIND, X, y, monkeypatch)
-    assert len(task.knobs) == 9  # all nodes but the negation, and the leaf that has nothing to learn
+    assert len(task.moving) == 9  # all nodes but the negation, and the leaf that has nothing to learn
     v = np.random.default_rng(seed).normal(size=len(task.spans())) * 0.3
     assert_slopes(task, v)
 
@@ -95,7 +95,7 @@ def test_slopes_of_random_trees(tree, seed):
             return  # numbers are not of its kind
     with pytest.MonkeyPatch.context() as patch:
         task = task_of(tree, X, np.arange(20) % 2 == 0, patch)
-    if task.knobs:
+    if task.moving:
         inside = [0.1 * rng.normal() if low < -1 and high > 1 else 0.0 for low, high in task.spans()]
         assert_slopes(task, np.array(inside), 2e-4)
 

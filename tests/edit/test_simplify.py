@@ -11,7 +11,7 @@ from strategies import completions, givens, leaves, nodes, ramps, sigmoids, tabl
 
 from baconlogic import Gate, Leaf, Not, Tree, load
 from baconlogic.core.criteria import Sigmoid
-from baconlogic.core.gcd import LEVELS
+from baconlogic.core.levels import LEVELS
 from baconlogic.core.nodes import flatten
 from baconlogic.edit import simplify
 

@@ -107,7 +107,7 @@ def test_labels_held_out_have_no_say_in_the_default_tree_or_its_thresholds(resul
     assert lied.few_leaves <= breast_fits.FEW
     assert lied.few < 0.5 < lied.few_in_sample  # all is wrong where labels are turned
     assert [sum(counts) for counts in lied.scenarios] == [len(hidden)] * 3
-    assert lied.scenarios[0].misses <= lied.scenarios[2].misses  # screening says yes at least as often
+    assert lied.scenarios[0].false_negative <= lied.scenarios[2].false_negative  # screening says yes at least as often
     assert f"of {len(hidden)} others" in str(result)
 
 

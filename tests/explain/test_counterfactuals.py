@@ -6,8 +6,7 @@ import pytest
 from random_cases import random_case
 
 from baconlogic import Tree
-from baconlogic.explain._counterfactual import counterfactual
-from baconlogic.explain._levers import Lever
+from baconlogic.explain._counterfactual import Action, counterfactual
 
 
 def truth(tree, values, changes=()):
@@ -176,7 +175,7 @@ def test_to_frame_has_a_line_for_each_feature_that_can_turn_it():
 
 
 def test_a_lever_moves_outward_in_steps_and_stays_in_range():
-    lever = Lever("x", 3, scale=2.0, low=1, high=6, step=1.0)
+    lever = Action("x", 3, scale=2.0, low=1, high=6, step=1.0)
     assert [lever.moved(size) for size in (-9, -0.9, -0.49, 0.5, 1.2, 9)] == [1, 2, 3, 4, 5, 6]
     assert lever.farthest == 1.5
 

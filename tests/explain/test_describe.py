@@ -8,8 +8,7 @@ from baconlogic import Gate, Leaf, Not, Tree
 from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
 from baconlogic.core.decision import Decision, Feature, Link
 from baconlogic.explain._describe import describe
-from baconlogic.explain._phrases import spans_of
-from baconlogic.explain._roles import by_feature, feature_weights, leaf_roles
+from baconlogic.explain._words import by_feature, feature_weights, leaf_roles, spans_of
 
 CELL = (
     (

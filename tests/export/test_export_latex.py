@@ -12,9 +12,8 @@ from hostile_names import NAMES
 from baconlogic import Decision, Gate, Leaf, Not, Tree
 from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
 from baconlogic.core.decision import Feature, Link
-from baconlogic.core.gcd import LEVELS
-from baconlogic.export._latex import to_latex
-from baconlogic.export._latex_text import escaped
+from baconlogic.core.levels import LEVELS
+from baconlogic.export._latex import escaped, to_latex
 
 needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score, confusion_matrix
 from sklearn.model_selection import FixedThresholdClassifier, StratifiedKFold, TunedThresholdClassifierCV
 
-from baconlogic import BaconClassifier, Tree, datasets, load
+from baconlogic import BaconClassifier, Tree, datasets, load, metrics
 from baconlogic.core.subject import subject
 from baconlogic.learn import thresholds
 from baconlogic.learn.path import HeldOut
@@ -44,7 +44,7 @@ held = (
 
 def answers(held, cut):
     yes, positive = held.scores > cut, held.positive > 0
-    return thresholds.Counts(*(np.sum(p) for p in (yes & positive, yes & ~positive, ~yes & positive, ~yes & ~positive)))
+    return metrics.confusion(yes, positive)
 
 
 def every_cut(held):
@@ -64,7 +64,9 @@ def test_each_scenario_takes_the_best_of_all_cuts(held):
     assert treatment.precision == most
     assert treatment.recall == max(n.recall for n in every if n.precision == most)
     cheap = answers(held, thresholds.costs(1, 7).pick(held))
-    assert cheap.alarms + 7 * cheap.misses == min(n.alarms + 7 * n.misses for n in every)
+    assert cheap.false_positive + 7 * cheap.false_negative == min(
+        n.false_positive + 7 * n.false_negative for n in every
+    )
 
 
 def test_a_row_that_stands_for_many_cases_counts_as_many():
@@ -76,7 +78,7 @@ def test_a_row_that_stands_for_many_cases_counts_as_many():
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 5), (3, 5), (5, 5), (212, 212), (190, 191)])
 def test_the_bound_is_the_share_at_which_so_many_hits_are_one_in_twenty(hits, n):
-    bound = float(thresholds.lower_bound(hits, n))
+    bound = float(metrics.lower_bound(hits, n))
     assert bound == 0.0 if hits == 0 else binom.sf(hits - 1, n, bound) == pytest.approx(0.05)
 
 
@@ -249,10 +251,10 @@ def test_a_tree_alone_is_kept_and_only_its_thresholds_are_chosen():
 
 def test_what_is_promised_is_never_rounded_up_and_never_about_nothing():
     asked = subject(Tree("a"))
-    row = thresholds._row(thresholds.SCREENING, 0.0, asked, thresholds.Counts(58, 5, 0, 20))
-    assert thresholds.lower_bound(58, 58) > 0.9496
+    row = thresholds._row(thresholds.SCREENING, 0.0, asked, metrics.Confusion(58, 5, 0, 20))
+    assert metrics.lower_bound(58, 58) > 0.9496
     assert row.guarantee.startswith("recall at least 0.949 with 95% confidence")
-    never = thresholds._row(thresholds.TREATMENT, 1.0, asked, thresholds.Counts(0, 0, 9, 20))
+    never = thresholds._row(thresholds.TREATMENT, 1.0, asked, metrics.Confusion(0, 0, 9, 20))
     assert never.guarantee == "it never says yes on these rows, so nothing can be promised"
 
 

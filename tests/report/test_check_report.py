@@ -1,517 +1,708 @@
+import dataclasses
+import json
 import re
+from collections import Counter
+from decimal import Decimal
 from itertools import product
-from time import perf_counter
 
+import jsonschema
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hostile_names import NAMES
+from hypothesis import given, settings
 from random_cases import random_case
 from strategies import trees
 
-from baconlogic import Gate, Leaf, Tree
+from baconlogic import Gate, Leaf, Not, Tree
+from baconlogic.core.criteria import Given, Sigmoid, Table
 from baconlogic.core.decision import Decision, Feature, Link
-from baconlogic.explain._describe import describe
-from baconlogic.report import check_report
+from baconlogic.core.levels import LEVELS, nearest_level
+from baconlogic.report import check_report, report_schema
 
+SCHEMA = jsonschema.Draft202012Validator(report_schema())
+ROLES = ["mandatory", "desired", "neutral", "optional", "sufficient"]
+TURNED = dict(zip(ROLES, reversed(ROLES), strict=True))
+GROUPS = ["alpha", "beta", "gamma", "delta", "epsilon"]
 PAPER = Tree.parse(
     "HHC(concave_points3: 0.5, HHD(radius2: 0.04, area1: 0.11, concavity1: 0.34, perimeter3: 0.51): 0.5)"
 )
 CELL = Tree.parse(
     'HC(dents[half at 0.14, slope 50]: 0.6, "big cell" = HD(area[half at 880, slope 0.01]: 0.75, '
-    'radius[0 at 12, 1 at 25, unit "mm"]: 0.25): 0.3, smoothness[1 at 0.1, 0 at 0.2]: 0.1)'
+    'radius[0 at 12, 1 at 25, unit "mm"]: 0.25): 0.3, colour[1 if "red", 0.3 if "blue", other 0]: 0.1)'
 )
-# The sample report of Appendix H, word for word.
-SAMPLE = r"""
-\textbf{{\large Overview}}
-
-This aggregation tree provides an interpretable decision logic for breast cancer diagnosis based on the WDSD
-dataset. The structure of the tree reflects a highly cautious approach, ensuring that both cell irregularity and
-size-related factors are strictly considered. The overall decision requires strong evidence from both aspects,
-following an aggregation path that demands multiple conditions to be met simultaneously for a diagnosis leaning
-towards malignancy.
-
-\textbf{\large Decision Logic Walkthrough}
-
-\textbf{Top-level Aggregator: HHC — High Hyper-Conjunction (Extremely strict "must have all" behavior)}
-
-At the root, the model uses a \textbf{High Hyper-Conjunction} (HHC), which is among the strictest conjunctive
-operators. This operator requires that both child nodes provide strong signals simultaneously for the decision
-path to indicate a malignant cell. This means that even if one path shows high risk, the decision will not be
-affirmative unless the other path also confirms it.
-
-\textbf{First branch:} Feature \textit{concave\_points3} \\
-This feature measures the number of concave points (sharp indentations) on the cell nucleus border. A higher
-value suggests increased irregularity, which is a known indicator of malignancy.
-
-\textbf{Second branch:}
-Aggregator HHD — High Hyper-Disjunction (Extremely tolerant "enough to have any of the most extreme cases") \\
-This operator is a highly permissive disjunction, meaning that the model is willing to accept any one of its
-child features showing extreme values as sufficient within this path.
-
-Children of HHD:
-\begin{enumerate}
-    \item \textit{radius2} (Weight: 0.04) Reflects the radius of the nucleus. Lower weight suggests it is the
-    least influential among this group.
-    \item \textit{area1} (Weight: 0.11) Represents the area of the nucleus. Slightly more important but still
-    relatively low influence.
-    \item \textit{concavity1} (Weight: 0.34) Measures the degree of concave portions (dents) in the contour.
-    Significant contributor in this group, highlighting that the degree of irregularity is critical.
-    \item \textit{perimeter3} (Weight: 0.51) Captures the length of the nucleus border. Most influential feature
-    in this group, suggesting that larger or irregular borders are strong risk indicators.
-\end{enumerate}
-
-\textbf{\large Clinical Interpretation}
-
-The aggregation tree reflects a clinically cautious and conservative diagnostic logic:
-
-\textbf{The model requires both high concave points (\textit{concave\_points3}) and strong evidence from the
-size-related group (HHD) to consider the cell malignant.}
-
-\textit{concave\_points3} plays a decisive role, acting as a gatekeeper that must be high regardless of what
-happens in the size group. The HHD branch, although permissive in combining its inputs, is treated strictly at
-the root level due to the HHC operator. This means that the model tolerates multiple possible manifestations of
-size-related abnormalities but does not allow them to override the need for high irregularity.
-\textit{perimeter3} and \textit{concavity1} are the standout contributors within the HHD group, confirming that
-larger perimeter and irregular borders are strong secondary indicators.
-
-\textbf{\large Key clinical takeaways:}
-
-Irregular cell shape (concave points and concavity) is mandatory for malignancy prediction.
-
-Size indicators (perimeter, area, radius) support the diagnosis but cannot compensate for a lack of
-irregularity.
-
-This aligns well with known pathology principles where malignant cells often display both abnormal size and
-irregular edges, but shape irregularity remains a stronger, more decisive feature.
-
-"""
-
-# What is wrong with it. The tree contradicts one statement: concavity1 is below HHD, where perimeter3 can stand in for
-# it, so it is not mandatory. Two more are slips that no tree can show: the HHD group is called "size-related" though
-# concavity1 (0.34 of it) is no size, and radius2 is not the radius but its standard error (the data set's own names).
-SLIP = "Irregular cell shape (concave points and concavity) is mandatory for malignancy prediction."
-CLEAN = SAMPLE.replace(SLIP, "Irregular cell shape (concave points) is mandatory for malignancy prediction.")
 
 
-def kinds(text, tree=PAPER, **rest):
-    return [row.kind for row in check_report(text, tree, **rest).rows]
+def report(*sentences, title="Overview"):
+    return {"sections": [{"title": title, "sentences": [{"text": t, "claims": list(c)} for t, *c in sentences]}]}
 
 
-def test_the_sample_report_is_flagged_for_its_one_statement_against_the_tree():
+def one(claim, tree=CELL, text="So it is.", **rest):
+    """Return what is found of one claim: wrong, unknown or nothing."""
+    found = check_report(report((text, claim)), tree, **rest)
+    return ", ".join(f"{row.problem} {row.kind}" for row in found.rows)
+
+
+def text_of(text, *claims, tree=CELL, **rest):
+    """Return the names and numbers of a text that no claim covers."""
+    return [(row.kind, row.said) for row in check_report(report((text, *claims)), tree, **rest).rows]
+
+
+# ---- true claims about random trees, by another way than the check goes
+
+
+def decimals(value):
+    return max(-Decimal(repr(value)).as_tuple().exponent, 0)
+
+
+def near(said, true, share=True):
+    reach = 0.5 * 10.0 ** -decimals(said)
+    return abs(said - true) <= (min(reach, 0.05) if share else reach) + 1e-9 * abs(true)
+
+
+class World:
+    """A random tree with rows, and what is true of it, worked out from its nodes."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        tree, _, self.kinds = random_case(rng, most=6, again=0.1)
+        named = iter(rng.permutation(GROUPS))
+        for path, node in list(tree.walk()):
+            if isinstance(node, Gate) and rng.random() < 0.5:
+                tree = tree.replace(path, renamed(node, str(next(named))) if path else node)
+        self.tree, self.nodes = tree, dict(tree.walk())
+        self.threshold = float(rng.choice([0.5, 0.3, 0.613]))
+        self.gates = [path for path, node in self.nodes.items() if isinstance(node, Gate)]
+        self.leaves = {path: node for path, node in self.nodes.items() if isinstance(node, Leaf)}
+        self.features = list(dict.fromkeys(leaf.feature for leaf in self.leaves.values()))
+        rows = int(rng.integers(8, 30))
+        self.X = {
+            f: rng.choice(list("xyz"), rows) if kind == "table" else rng.random(rows) for f, kind in self.kinds.items()
+        }
+        self.y = ["sick" if sick else "not sick" for sick in [True, True, False, False, *(rng.random(rows - 4) < 0.5)]]
+
+    def options(self):
+        return {"X": self.X, "y": self.y, "threshold": self.threshold, "label": "sick"}
+
+    def reference(self, path):
+        """Return a gate as a claim may call it."""
+        name = self.nodes[path].name
+        return name if name and self.rng.random() < 0.7 else list(path)
+
+    def path(self, reference):
+        if not isinstance(reference, str):
+            return tuple(reference)
+        return next(path for path in self.gates if self.nodes[path].name == reference)
+
+    def places(self, part):
+        if part in self.features:
+            return [path for path, leaf in self.leaves.items() if leaf.feature == part]
+        return [self.path(part)]
+
+    def negated(self, path):
+        return sum(isinstance(self.nodes[path[:i]], Not) for i in range(len(path))) % 2 == 1
+
+    def weight(self, part, gate=()):
+        total = 0.0
+        for path in self.places(part):
+            if path[: len(gate)] == gate:
+                steps = [(self.nodes[path[:i]], path[i]) for i in range(len(gate), len(path))]
+                total += np.prod([node.weights[i] for node, i in steps if isinstance(node, Gate)])
+        return float(total)
+
+    def told(self, path):
+        gate = self.nodes[path]
+        return nearest_level(1.0 - gate.andness, len(gate.inputs)) if self.negated(path) else gate.level
+
+    def place_role(self, path, role, gate):
+        above = [path[:i] for i in range(len(gate), len(path)) if path[:i] in self.gates]
+        return path[: len(gate)] == gate and bool(above) and all(self.told(each).role == role for each in above)
+
+    def decisive(self, feature):
+        """Return whether a feature is necessary, and whether it is sufficient, by trying every corner."""
+        tree, ends = self.tree, {}
+        for path, leaf in self.leaves.items():
+            table = isinstance(leaf.criterion, Table)
+            truths = [t for _, t in leaf.criterion.truths] if table else [0.0, 1.0]
+            tree, ends[leaf.feature] = tree.replace(path, Leaf(leaf.feature)), (min(truths), max(truths))
+        corners = np.array(list(product(*ends.values())))
+        truths, own = tree.evaluate(corners, columns=list(ends)), corners[:, list(ends).index(feature)]
+        parts = [truths[own == value] for value in ends[feature]]
+        return min(p.max() for p in parts) <= self.threshold, max(p.min() for p in parts) > self.threshold
+
+    def metric(self, name):
+        yes, sick = self.tree.evaluate(self.X) > self.threshold, np.array(self.y) == "sick"
+        if name == "auc":
+            truths = self.tree.evaluate(self.X)
+            pairs = truths[sick][:, None] - truths[~sick][None, :]
+            return float(np.mean((pairs > 0) + 0.5 * (pairs == 0)))
+        right, among = {
+            "accuracy": (yes == sick, np.ones(len(sick), bool)), "recall": (yes, sick), "precision": (sick, yes),
+            "specificity": (~yes, ~sick),
+        }[name]  # fmt: skip
+        return float(right[among].mean()) if among.any() else None
+
+    def is_true(self, claim):
+        gate = self.path(claim["in"]) if "in" in claim else ()
+        return getattr(self, f"{claim['kind']}_is_true")(claim, gate)
+
+    def weight_is_true(self, claim, gate):
+        return near(claim["value"], self.weight(claim["of"], gate))
+
+    def rank_is_true(self, claim, gate):
+        own = self.weight(claim["of"], gate)
+        if "order" in claim:
+            other = self.weight(claim["than"], gate)
+            same = abs(own - other) < 1e-12
+            return claim["order"] == ("equal" if same else "more" if own > other else "less")
+        others = sorted((self.weight(f, gate) for f in self.features if self.weight(f, gate)), reverse=True)
+        rank = claim["rank"] - (claim["rank"] > 0)
+        return own > 0 and -len(others) <= rank < len(others) and claim["rank"] != 0 and abs(others[rank] - own) < 1e-12
+
+    def role_is_true(self, claim, gate):
+        role = TURNED[claim["role"]] if claim.get("for") == "not sick" else claim["role"]
+        top = self.gates[0]
+        found = any(self.place_role(path, role, gate if "in" in claim else top) for path in self.places(claim["of"]))
+        if "in" not in claim and role in ("mandatory", "sufficient"):
+            found = found or self.decisive(claim["of"])[role == "sufficient"]
+        return found == claim.get("holds", True)
+
+    def level_is_true(self, claim, _):
+        path = self.path(claim["gate"])
+        andness = self.nodes[path].andness
+        right = claim["code"] in (self.nodes[path].level.code, self.told(path).code)
+        return right and near(claim.get("andness", andness), andness)
+
+    def direction_is_true(self, claim, _):
+        rising = {path: self.leaves[path].criterion.rising for path in self.places(claim["feature"])}
+        ways = {up if up is None else up != self.negated(path) for path, up in rising.items()}
+        way = ways.pop() if len(ways) == 1 else None
+        way = not way if way is not None and claim.get("for") == "not sick" else way
+        return claim["value"] == {True: "rising", False: "falling", None: "neither"}[way]
+
+    def threshold_is_true(self, claim, _):
+        if "feature" not in claim:
+            return near(claim["value"], self.threshold)
+        return any(self.turns(self.leaves[path].criterion, claim) for path in self.places(claim["feature"]))
+
+    @staticmethod
+    def turns(criterion, claim):
+        truth = claim["truth"]
+        if isinstance(criterion, Table) or "category" in claim:
+            truths = dict(criterion.truths) if isinstance(criterion, Table) else {}
+            return claim.get("category") in truths and near(truth, truths[claim["category"]])
+        if isinstance(criterion, Given) or claim.get("unit"):
+            return not claim.get("unit") and near(claim["value"], truth, share=False)
+        if isinstance(criterion, Sigmoid):
+            if truth in (0.0, 1.0):
+                return False
+            at = criterion.centre + np.log(truth / (1.0 - truth)) / criterion.slope
+        else:
+            (a, t), (b, u) = criterion.points
+            at = a + (truth - t) / (u - t) * (b - a)
+        return near(claim["value"], at, share=False)
+
+    def count_is_true(self, claim, gate):
+        inside = [path for path in self.nodes if path[: len(gate)] == gate]
+        leaves = [self.leaves[path].feature for path in inside if path in self.leaves]
+        return claim["value"] == {
+            "features": len(set(leaves)), "leaves": len(leaves), "gates": sum(path in self.gates for path in inside),
+            "inputs": len(self.nodes[gate if "in" in claim else self.gates[0]].children), "rows": len(self.y),
+        }[claim["what"]]  # fmt: skip
+
+    def metric_is_true(self, claim, _):
+        true = self.metric(claim["name"])
+        return true is not None and near(claim["value"], true)
+
+    # true claims
+
+    def rounded(self, value):
+        return round(float(value), int(self.rng.integers(1, 4)))
+
+    def within(self):
+        return {"in": self.reference(self.pick(self.gates))} if self.rng.random() < 0.5 else {}
+
+    def pick(self, those):
+        return those[int(self.rng.integers(len(those)))]
+
+    def draw(self, kind):
+        """Return a random claim of a kind; some need not be true."""
+        feature, within = self.pick(self.features), self.within()
+        gate = self.path(within["in"]) if within else ()
+        if kind == "weight":
+            part = feature if self.rng.random() < 0.6 else self.reference(self.pick(self.gates))
+            return {"kind": kind, "of": part, **within, "value": self.rounded(self.weight(part, gate))}
+        if kind == "rank" and self.rng.random() < 0.5:
+            return {"kind": kind, "of": feature, **within, "rank": int(self.rng.integers(-6, 7))}
+        if kind == "rank":
+            order = self.pick(["more", "less", "equal"])
+            return {"kind": kind, "of": feature, **within, "order": order, "than": self.pick(self.features)}
+        if kind == "role":
+            claim = {"kind": kind, "of": feature, **within, "role": self.pick(ROLES)}
+            claim |= {"for": self.pick(["sick", "not sick"])} if self.rng.random() < 0.3 else {}
+            return claim | ({"holds": bool(self.rng.random() < 0.5)} if self.rng.random() < 0.5 else {})
+        if kind == "level":
+            path = self.pick(self.gates)
+            level = self.nodes[path].level if self.rng.random() < 0.7 else self.told(path)
+            claim = {"kind": kind, "gate": self.reference(path), "code": level.code}
+            return claim | ({"andness": self.rounded(self.nodes[path].andness)} if self.rng.random() < 0.5 else {})
+        if kind == "direction":
+            claim = {"kind": kind, "feature": feature, "value": self.pick(["rising", "falling", "neither"])}
+            return claim | ({"for": self.pick(["sick", "not sick"])} if self.rng.random() < 0.3 else {})
+        if kind == "threshold":
+            return self.draw_threshold(feature)
+        if kind == "count":
+            what = self.pick(["features", "leaves", "gates", "inputs", "rows"])
+            return {
+                "kind": kind,
+                "what": what,
+                **within,
+                "value": int(self.rng.integers(1, 9)) if what != "rows" else len(self.y),
+            }
+        name = self.pick(["accuracy", "recall", "precision", "specificity", "auc"])
+        return {"kind": kind, "name": name, "value": self.rounded(self.metric(name) or 0.0)}
+
+    def draw_threshold(self, feature):
+        criterion = self.leaves[self.places(feature)[0]].criterion
+        if self.rng.random() < 0.3:
+            return {"kind": "threshold", "value": self.rounded(self.threshold)}
+        if isinstance(criterion, Table):
+            category, truth = self.pick(criterion.truths)
+            return {"kind": "threshold", "feature": feature, "category": category, "truth": self.rounded(truth)}
+        truth = self.pick([0.5, 0.25, 0.0, 1.0] if not isinstance(criterion, Sigmoid) else [0.5, 0.95, 0.1])
+        return {
+            "kind": "threshold",
+            "feature": feature,
+            "value": self.rounded(criterion.inverse(truth)),
+            "truth": truth,
+        }
+
+    def claim(self, kind):
+        """Return a random claim that is true."""
+        once = len(self.leaves) == len(self.features)  # corners are tried for features used once only
+        while True:
+            claim = self.draw(kind)
+            if (once or kind != "role" or "in" in claim) and self.is_true(claim):
+                return claim
+            if kind == "metric" and claim["value"] == 0.0 and self.metric(claim["name"]) is None:
+                kind = "count"
+
+    def report(self, kinds):
+        claims = [self.claim(kind) for kind in kinds]
+        return report(*((sentence(claim), claim) for claim in claims))
+
+    def mutated(self, claim):
+        """Return the claim with one field changed so that it is false, and that field."""
+        once = len(self.leaves) == len(self.features)
+        for _ in range(1000):
+            field = self.pick([name for name in claim if name != "kind"])
+            other = {**claim, field: self.changed(claim, field)}
+            if other != claim and (once or claim["kind"] != "role" or "in" in claim) and not self.is_true(other):
+                return other, field
+        return None
+
+    def changed(self, claim, field):
+        value = claim[field]
+        if field in ("of", "than", "feature"):
+            return self.pick(self.features)
+        if field in ("in", "gate"):
+            return self.reference(self.pick(self.gates))
+        if isinstance(value, bool):
+            return not value
+        if field == "category":
+            return self.pick(["x", "y", "z", "w"])
+        if isinstance(value, float):
+            step = 10.0 ** -decimals(value) if decimals(value) else 1.0
+            moved = round(value + float(self.rng.choice([-3, -2, -1, 1, 2, 3])) * step, decimals(value))
+            return min(max(moved, 0.0), 1.0) if field == "truth" else moved
+        if isinstance(value, int):
+            return max(value + int(self.rng.choice([-2, -1, 1, 2])), 0 if field == "value" else -100)
+        return self.pick({
+            "role": ROLES, "for": ["sick", "not sick"], "code": list(LEVELS), "order": ["more", "less", "equal"],
+            "value": ["rising", "falling", "neither"], "what": ["features", "leaves", "gates", "inputs", "rows"],
+            "name": ["accuracy", "recall", "precision", "specificity", "auc"],
+        }[field])  # fmt: skip
+
+
+def renamed(gate, name):
+    return Gate(gate.inputs, gate.andness, gate.weights, gate.aggregator, name)
+
+
+def sentence(claim):
+    """Return words that have every name and number of a claim."""
+    said = []
+    for field, value in claim.items():
+        if isinstance(value, str) and field in ("of", "than", "in", "gate", "feature", "code", "for"):
+            said.append(f"{field} `{value}`")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            said.append(f"is {value}" if field != "rank" or value > 0 else "is late")
+    return f"Here we say {', '.join(said)}."
+
+
+KINDS = ["weight", "rank", "role", "level", "direction", "threshold", "count", "metric"]
+
+
+def test_of_500_true_reports_nothing_is_found():
+    rng = np.random.default_rng(1)
+    for i in range(500):
+        world = World(rng)
+        written = world.report(rng.permutation(KINDS)[:5])
+        if i % 10 == 0:
+            SCHEMA.validate(written)
+        found = check_report(json.dumps(written), world.tree, **world.options())
+        assert found.passed, f"{found}\n{world.tree}"
+        assert found.checked == 5
+
+
+def test_each_of_500_mutations_of_a_claim_is_found():
+    rng = np.random.default_rng(2)
+    seen, caught = Counter(), 0
+    while caught < 500:
+        world = World(rng)
+        written = world.report([KINDS[caught % 8], *rng.permutation(KINDS)[:2]])
+        mutated = world.mutated(written["sections"][0]["sentences"][0]["claims"][0])
+        if mutated is None:
+            continue
+        claim, field = mutated
+        written["sections"][0]["sentences"][0]["claims"] = [claim]
+        if caught % 10 == 0:
+            SCHEMA.validate(written)
+        found = check_report(written, world.tree, **world.options())
+        rows = [row for row in found.rows if row.problem != "uncovered"]
+        assert [(row.kind, row.where) for row in rows] == [(claim["kind"], (1, 1))], f"{claim} {field}\n{world.tree}"
+        seen[claim["kind"], field] += 1
+        caught += 1
+    assert {kind for kind, _ in seen} == set(KINDS)
+    assert set(seen) >= {
+        ("weight", "of"), ("weight", "in"), ("weight", "value"), ("rank", "of"), ("rank", "rank"), ("rank", "order"),
+        ("rank", "than"), ("role", "of"), ("role", "role"), ("role", "holds"), ("role", "for"), ("level", "gate"),
+        ("level", "code"), ("level", "andness"), ("direction", "feature"), ("direction", "value"),
+        ("threshold", "value"), ("threshold", "truth"), ("threshold", "feature"), ("count", "what"),
+        ("count", "value"), ("metric", "name"), ("metric", "value"),
+    }  # fmt: skip
+
+
+def test_a_number_changed_in_the_text_alone_is_found():
+    rng = np.random.default_rng(3)
+    changed = 0
+    while changed < 100:
+        world = World(rng)
+        written = world.report([str(rng.choice(["weight", "level", "threshold", "count", "metric"]))])
+        said = written["sections"][0]["sentences"][0]
+        numbers = re.findall(r"(?<= is )[\d.]+\d", said["text"])
+        values = [value for value in said["claims"][0].values() if isinstance(value, int | float)]
+        other = str(round(float(rng.uniform(0, 9)), 2))
+        if not numbers or any(abs(float(other) - value) < 0.06 for value in values):
+            continue
+        said["text"] = said["text"].replace(f"is {numbers[0]}", f"is {other}", 1)
+        rows = check_report(written, world.tree, **world.options()).rows
+        assert [(row.problem, row.kind, row.said) for row in rows] == [("uncovered", "number", other)]
+        changed += 1
+
+
+# ---- the paper's sample report: the facts of its sentences as claims
+
+WEIGHTS = {"radius2": 0.04, "area1": 0.11, "concavity1": 0.34, "perimeter3": 0.51}
+SLIP = "Irregular cell shape (`concave_points3` and `concavity1`) is mandatory for malignant cells."
+SAMPLE = report(
+    ("At the root, the model uses a High Hyper-Conjunction (HHC).", {"kind": "level", "gate": [], "code": "HHC"}),
+    ("Aggregator HHD, a High Hyper-Disjunction.", {"kind": "level", "gate": [1], "code": "HHD"}),
+    *((f"{name} (Weight: {value})", {"kind": "weight", "of": name, "in": [1], "value": value})
+      for name, value in WEIGHTS.items()),
+    ("perimeter3 is the most influential of them.", {"kind": "rank", "of": "perimeter3", "in": [1], "rank": 1}),
+    ("radius2 is the least influential.", {"kind": "rank", "of": "radius2", "in": [1], "rank": -1}),
+    ("The model requires both high concave_points3 and evidence from the group.",
+     {"kind": "role", "of": "concave_points3", "role": "mandatory"}, {"kind": "role", "of": [1], "role": "mandatory"},
+     {"kind": "direction", "feature": "concave_points3", "value": "rising"}),
+    (SLIP, {"kind": "role", "of": "concave_points3", "role": "mandatory"},
+     {"kind": "role", "of": "concavity1", "role": "mandatory"}),
+)  # fmt: skip
+
+
+def test_of_the_sample_report_one_statement_is_against_the_tree():
     found = check_report(SAMPLE, PAPER, label="malignant")
-    assert [(row.kind, row.said, row.sentence) for row in found.rows] == [("role", "concavity1 is mandatory", SLIP)]
-    assert "by the bounds of the tree" in found.rows[0].true
+    assert [(row.problem, row.kind, row.said, row.sentence) for row in found.rows] == [
+        ("wrong", "role", 'of "concavity1", role "mandatory"', SLIP)
+    ]  # concavity1 is below HHD, where any of four is enough
+    assert (found.checked, found.sentences, found.unchecked, found.remarks) == (13, 10, 0, ())
     assert not found.passed
-    assert found.checked >= 30
-    assert found.remarks == ()
+    assert str(found).startswith("1 finding: 13 claims checked; 0 of 10 sentences make no claim.\n- role, wrong: ")
 
 
-def test_without_its_slip_the_sample_report_passes():
-    found = check_report(CLEAN, PAPER, label="malignant")
-    assert found.passed
-    assert str(found).startswith("Nothing found that contradicts the tree: ")
+# ---- single claims
 
 
-# Each changes one thing in the report without slips.
-PLANTED = [
-    ("(Weight: 0.51)", "(Weight: 0.61)", "weight"),
-    ("(Weight: 0.04)", "(Weight: 14%)", "weight"),
-    ("(Weight: 0.34)", "(Weight: 0.11)", "weight"),
-    ("Top-level Aggregator: HHC", "Top-level Aggregator: LHC", "code"),
-    ("HHC — High Hyper-Conjunction", "HHC — Low Hyper-Conjunction", "code"),
-    ("\\textbf{High Hyper-Conjunction} (HHC)", "\\textbf{High Hyper-Disjunction} (HHD)", "code"),
-    ("Aggregator HHD — High", "Aggregator HXD — High", "code"),
-    ("due to the HHC operator", "due to the HD+ operator", "code"),
-    ('strict "must have all"', 'tolerant "enough to have any"', "words"),
-    ('"enough to have any of the', '"must have all of the', "words"),
-    ("Children of HHD:", "Children of HHD:\n\n- \\textit{concave\\_points3} (Weight: 0.5)\n", "group"),
-    ("concavity1} are the standout", "concave\\_points3} are the standout", "group"),
-    ("\\item \\textit{area1}", "\\item \\textit{area7}", "feature"),
-    ("\\item \\textit{radius2}", "\\item \\textit{texture\\_worst}", "feature"),
-    ("it is the least influential", "it is the most influential", "rank"),
-    ("Most influential feature in this group", "Least influential feature in this group", "rank"),
-    ("acting as a gatekeeper", "though not mandatory", "role"),
-    ("(concave points) is mandatory", "(area) is mandatory", "role"),
-    ("(concave points) is mandatory", "(concave points) is sufficient", "role"),
-    ("(concave points) is mandatory", "(concave points) is optional", "role"),
-    ("requires both high concave points", "requires both low concave points", "direction"),
-    ("gatekeeper that must be high", "gatekeeper; a smaller concave\\_points3 suggests malignancy", "direction"),
-    ("an interpretable decision logic", "a decision logic that turns at 0.7", "threshold"),
-    ("The structure of the tree", "The tree uses six features. The structure", "count"),
-    ("At the root, the model", "Here perimeter3 matters more than concave_points3. The model", "rank"),
-    ("The overall decision", "The most influential feature of the tree is perimeter3. The decision", "rank"),
-    ("At the root, the model", "With an andness of 0.9, HHC is strict. The model", "andness"),
-    ("At the root, the model", "At the root, any one of the branches is enough. The model", "words"),
-    ("At the root, the model", "The feature area1 is not used by the tree. The model", "feature"),
-    ("At the root, the model", "Both perimeter3 and radius2 have equal weights. The model", "rank"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("old", "new", "kind"), PLANTED, ids=[f"{i}-{each[2]}" for i, each in enumerate(PLANTED)])
-def test_an_error_planted_in_the_sample_report_is_caught(old, new, kind):
-    unwrapped = re.sub(r"(?<=[^\s}])\n *(?=[A-Za-z])", " ", CLEAN)
-    assert old in unwrapped
-    text = unwrapped.replace(old, new, 1)
-    found = check_report(text, PAPER, label="malignant")
-    assert kind in [row.kind for row in found.rows], str(found)
-    for row in found.rows:
-        assert 0 <= row.where[0] < row.where[1] <= len(text)
-
-
-# Errors against a tree in raw units, in the words of a report or of `describe`.
-AGAINST_CELL = [
-    ("area speaks for yes when it is above about 990.", "threshold"),
-    ("radius is half true at 15 mm.", "threshold"),
-    ("dents must be above 0.41.", "threshold"),
-    ("dents is half true at 0.20.", "threshold"),  # there it is 95% true
-    ("The andness of the HD gate is 0.5.", "andness"),
-    ("big cell requires both area and radius before it reaches the root.", "words"),
-    ("For a yes, smoothness must be above about 0.15.", "threshold"),
-    ("The decision turns at a truth of 0.65.", "threshold"),
-    ("Higher smoothness makes yes more likely.", "direction"),
-    ("Lower values of area speak for yes.", "direction"),
-    ("When dents increases, yes becomes less likely.", "direction"),
-    ("dents carries 75% of the weight.", "weight"),
-    ("radius has a weight of 0.75 within its group.", "weight"),
-    ("A weight of 0.3 is given to dents.", "weight"),
-    ("The group big cell combines area, radius and smoothness.", "group"),
-    ("area alone is sufficient for yes.", "role"),
-    ("radius is mandatory.", "role"),
-    ("dents is dispensable.", "role"),
-    ("dents is not required.", "role"),
-    ("The model requires a large radius.", "role"),
-    ("smoothness outweighs dents.", "rank"),
-    ("Overall, the heaviest weight is on smoothness.", "rank"),
-    ("dents is less important than radius.", "rank"),
-    ("It combines 3 features in all: the tree uses 3 features.", "count"),
-    ("The operator HC (low hard conjunction) sits at the top.", "code"),
-    ("HD requires all of its inputs.", "words"),
-    ("big cell: must have all of area and radius (HD).", "words"),
-    ("`dents` and `skin_texture` are combined.", "feature"),
-    ("- Weights\n\n| Feature | Weight |\n|---|---|\n| dents | 0.6 |\n| area | 0.57 |\n", "weight"),
-    ("<p>The feature <b>dents</b> has a weight of <i>0.16</i>.</p>", "weight"),
-]
-
-
-@pytest.mark.parametrize(("text", "kind"), AGAINST_CELL)
-def test_a_statement_against_a_tree_in_raw_units_is_caught(text, kind):
-    found = check_report(text, CELL)
-    assert [row.kind for row in found.rows] == [kind], str(found)
-
-
-HARMLESS = [
-    "Area above 1200 is close to fully true.",
-    "Only 12% of cases in the hospital had an area above 1500.",
-    "Patients with many dents were not part of the study.",
-    "Applicants were excluded whatever their area.",
-    "dents weighs more than twice as much as smoothness and is the heaviest input.",
-    "In big cell one of its inputs is enough, while the root requires all of its inputs.",
-    "dents is mandatory: without it the answer is no.",
-    "Smoothness is required too, but with little weight (10%).",
-    "area is not mandatory, since radius can stand in for it.",
-    "Neither area nor radius is mandatory.",
-    "area alone is not sufficient for a yes.",
-    "Within the big cell group, area is sufficient.",
-    "dents has the highest weight of all (0.6), followed by area.",
-    "The most influential feature is dents.",
-    "The least influential of the two is radius, with a weight of 0.25.",
-    "area weighs three times as much as radius (75% against 25%).",
-    "area matters more than radius, and dents matters more than both.",
-    "One of the most important features is area.",
-    "The tree uses four features, three of which are sizes.",
-    "Larger dents speak for yes; smaller values of smoothness do too.",
-    "Higher smoothness makes yes less likely.",
-    "A high smoothness speaks against yes.",
-    "area is half true at 880, radius at 18.5 mm.",
-    "radius is not true below 12 mm and fully true above 25 mm.",
-    "For a yes, smoothness must be below about 0.15.",
-    "The decision turns at 0.5: yes when it is more than 50% true.",
-    "The root is HC (medium hard conjunction), which must have all.",
-    "HD, the medium hard disjunction, is in the big cell group: enough to have any.",
-    "Unlike HHC, the operator HC is not extreme.",
-    "If area were mandatory, the root would need it directly.",
-    "The column skin_texture is not used.",
-    "The patient came in 2019 with 3 complaints, and 12 of 30 tests were taken.",
-    "dents and the big cell group have weights of 0.6 and 0.3, respectively.",
-    "Roughly 60% of the weight is on dents.",
-    "The answer depends on all four, to a degree.",
-    "A doctor should not rely on area alone.",
-    "Both area and radius are measures of size.",
-    "| Feature | Weight |\n|---|---|\n| dents | 60% |\n| area | 0.75 |\n| radius | 25 % |\n",
-    "",
-]
-
-
-@pytest.mark.parametrize("text", HARMLESS)
-def test_a_true_or_unclear_statement_is_not_flagged(text):
-    found = check_report(text, CELL)
-    assert found.passed, str(found)
-
-
-CREDIT = Tree.parse(
-    'SC+(income[0 at 20000, 1 at 60000, unit "EUR"]: 0.5, history = HD-(years_employed[half at 4, slope 1]: 0.7, '
-    "savings[0 at 1000, 1 at 20000]: 0.3): 0.3, debt_ratio[1 at 0.2, 0 at 0.6]: 0.2)"
-)
-AGAINST_CREDIT = [
-    ("At the top, a hard conjunction (HC) ties everything together.", "code"),
-    ("Income, with 40% of the weight, dominates the decision.", "weight"),
-    ("Years employed contributes 30% within the history group.", "weight"),
-    ("The debt ratio is the single most important factor in the model.", "rank"),
-    ("A higher debt ratio increases the likelihood of approval.", "direction"),
-    ("Applicants with large savings are less likely to be approved.", "direction"),
-    ("Income is fully true above 50,000 EUR.", "threshold"),
-    ("The history group follows a must have all logic.", "words"),
-    ("Savings alone are sufficient for approval.", "role"),
-    ("The model looks at five variables.", "count"),
-    ("Within history, savings weighs more than years_employed.", "rank"),
-    ("The applicant's `marital_status` is also combined here.", "feature"),
-    ("The root is SC+ (medium soft conjunction).", "code"),
-    ("The history group (HD-) contains income and savings.", "group"),
-    ("Savings (weight 0.7) can replace employment.", "weight"),
-    ("The threshold for approval is 0.6.", "threshold"),
-    ("Income is optional.", "role"),
-    ("Income must be low for approval.", "direction"),
-    ("Debt ratio is ignored by the model.", "feature"),
-    ("The least influential feature overall is income.", "rank"),
-    ("debt_ratio speaks for approval when it is above 0.4.", "threshold"),
-    ("The SC+ operator is enough to have any of its inputs.", "words"),
-    ("years_employed is half true at 6.", "threshold"),
-    ("Income and debt_ratio carry equal weight.", "rank"),
-    ("Savings is mandatory for approval.", "role"),
-]
-TRUE_OF_CREDIT = [
-    "At the top, a high soft conjunction (SC+) asks that most of the conditions hold.",
-    "Income carries half of the weight.",
-    "Income, with 50% of the weight, dominates the decision.",
-    "Years employed contributes 70% within the history group.",
-    "The single most important factor in the model is income.",
-    "A higher debt ratio lowers the likelihood of approval.",
-    "Applicants with large savings are more likely to be approved.",
-    "Income counts as fully satisfied above 60,000 EUR and not at all below 20,000 EUR.",
-    "Savings can make up for a short time in employment, because either is enough within the history group.",
-    "The model looks at four variables.",
-    "No single feature decides alone.",
-    "Savings is helpful but not mandatory.",
-    "A strong income can partly compensate for a high debt ratio.",
-    "Think of it as a committee: income has the loudest voice.",
-    'The root is SC+ (high soft conjunction), a "nice to have most" operator.',
-    "Years employed is the most influential input of the history group, savings the least.",
-    "About 30% of the decision rests on history.",
-    "The debt ratio weighs 0.2, less than income.",
-    "It would be wrong to call savings mandatory.",
-    "An income of 45,000 EUR is above the half-way point of 40,000 EUR.",
-    "The lower the debt ratio, the more it speaks for approval.",
-    "Other columns, such as marital_status, are not used.",
-    "History is a group of two features: years_employed and savings.",
-    "Low savings do not rule out approval.",
-    "1. **Income** (50%): the heaviest input.\n2. **History** (30%): either long employment or savings.\n"
-    "3. **Debt ratio** (20%): the lower the better.",
-    "The andness of the root is 10/14, about 0.71.",
-]
-
-
-@pytest.mark.parametrize(("text", "kind"), AGAINST_CREDIT)
-def test_a_statement_against_a_credit_tree_is_caught(text, kind):
-    assert kind in kinds(text, CREDIT, label="approved")
-
-
-@pytest.mark.parametrize("text", TRUE_OF_CREDIT)
-def test_a_true_or_unclear_statement_about_a_credit_tree_is_not_flagged(text):
-    found = check_report(text, CREDIT, label="approved")
-    assert found.passed, str(found)
-
-
-HEART = Tree.parse(
-    'HC-("cardiac strain" = HD(max_heart_rate[1 at 120, 0 at 160, unit "bpm"]: 0.35, '
-    "st_depression[0 at 0.5, 1 at 2.5]: 0.65): 0.45, "
-    'chest_pain[1 if "asymptomatic", 0.3 if "atypical", other 0]: 0.35, '
-    'A(cholesterol[half at 240, slope 0.02, unit "mg/dl"]: 0.5, not exercise_tolerance: 0.5): 0.2)'
-)
-HEART_REPORT = """# Report on the heart-disease tree
-
-## Overview
-The tree decides whether a patient is likely to have heart disease. It brings together five measurements in
-three strands: cardiac strain, chest pain, and a balance of cholesterol and exercise tolerance. All three
-strands must be at least partly satisfied; a complete failure of one cannot be made up for by the other two.
-
-## Decision Logic Walkthrough
-**Root: HC- (Low Hard Conjunction — "must have all").** The root combines three inputs. Cardiac strain carries
-  the greatest weight (45%), chest pain follows with 35%, and the third strand has only 20%.
-
-* **Cardiac strain** uses HD (medium hard disjunction, "enough to have any"). Either a low maximum heart rate
-  or a pronounced ST depression is enough.
-  * `st_depression` (weight 0.65) is the more important of the two. It begins to count at 0.5 and is fully
-    true from 2.5 on.
-  * `max_heart_rate` (weight 0.35): the lower, the more it speaks for disease. Above 160 bpm it contributes
-    nothing; below 120 bpm it is fully true.
-* **Chest pain** is a direct input of the root, so it is mandatory: without it the truth cannot exceed one
-  half.
-* The last strand is a plain average (A, logic neutrality): `cholesterol` and `exercise_tolerance` count
-  equally (0.5 each).
-  * Cholesterol is half true at 240 mg/dl.
-  * Good exercise tolerance speaks against disease.
-
-## Interpretation
-The logic resembles what a cardiologist would do. No single finding is sufficient by itself. A patient with
-typical ischaemia on the ECG would not be called ill unless chest pain fits as well. Neither cholesterol nor
-heart rate is mandatory. Age and sex are not used. The decision turns at a truth of 0.5.
-
-| Feature | Weight | Role |
-|---|---|---|
-| chest_pain | 0.35 | mandatory |
-| st_depression | 0.65 | sufficient within its group |
-| max_heart_rate | 0.35 | sufficient within its group |
-| cholesterol | 0.5 | neutral |
-| exercise_tolerance | 0.5 | neutral |
-"""
-AGAINST_HEART = [
-    ("Chest pain is only a supporting, optional input.", "role"),
-    ("Cholesterol is required for a positive result.", "role"),
-    ("Cardiac strain carries 35% of the weight and chest pain 45%.", "weight"),
-    ("Cholesterol is half true at 200 mg/dl.", "threshold"),
-    ("The cardiac strain group averages cholesterol and st_depression.", "group"),
-    ("ST depression alone is enough to diagnose disease.", "role"),
-    ("The root operator is HC (medium hard conjunction).", "code"),
-    ("The tree relies on seven features.", "count"),
-    ("Within the cardiac strain group max_heart_rate has the largest weight.", "rank"),
-    ("The feature resting_ecg is also taken into account.", "feature"),
-    ("The HD gate must have all of its inputs satisfied.", "words"),
-    ("Cholesterol outweighs chest pain.", "rank"),
-    ("Chest pain does not matter: it is not used.", "feature"),
-    ("Disease is predicted when max_heart_rate is above 140.", "threshold"),
-    ("Age is the most important feature.", "feature"),
-    ("st_depression (65%) and max_heart_rate (45%) make up cardiac strain.", "weight"),
-    ("The cut-off is 60%.", "threshold"),
-]
-
-
-def test_a_whole_report_that_is_right_passes():
-    found = check_report(HEART_REPORT, HEART, label="disease", known=["age", "sex"])
-    assert found.passed, str(found)
-    assert found.checked >= 20
-
-
-@pytest.mark.parametrize(("text", "kind"), AGAINST_HEART)
-def test_a_statement_against_a_heart_tree_is_caught_within_a_report(text, kind):
-    found = check_report(f"{HEART_REPORT}\n{text}\n", HEART, label="disease", known=["age", "sex"])
-    assert {row.kind for row in found.rows} == {kind}, str(found)
-
-
-def test_a_finding_says_where_it_stands_in_the_text_as_given():
-    text = "# Report\n\nThe **weight** of `area1` is *small*: `area1` has a weight of **0.31**.\n"
-    (row,) = check_report(text, PAPER).rows
-    assert text[slice(*row.where)].replace("*", "") == "weight of 0.31"
-    assert (row.kind, row.said, row.true) == ("weight", "area1 weighs 0.31", "area1 weighs 0.11 in its gate")
-
-
-def test_features_never_mentioned_are_a_remark_and_no_error():
-    found = check_report("concave_points3 is mandatory. perimeter3 weighs 0.51 in its group.", PAPER)
-    assert found.passed
-    assert found.remarks == ("never mentioned, though the tree uses them: concavity1, area1 and radius2",)
-    assert "Remark: never mentioned" in str(found)
-
-
-def test_sentences_that_say_nothing_of_the_tree_are_counted_as_not_checked():
-    found = check_report("The sun is shining. perimeter3 weighs 0.51. Birds sing.", PAPER)
-    assert (found.checked, found.sentences, found.unchecked) == (1, 3, 2)
-
-
-def test_a_weight_is_right_within_what_is_printed():
+def test_a_number_is_right_when_the_true_one_rounds_to_it():
     tree = Tree.parse("C(income: 0.3349, savings: 0.6651)")
-    for right in ("0.3", "0.33", "0.335", "33%", "33.5%", "33.49%", "about 30%"):
-        assert kinds(f"income has a weight of {right}.", tree) == [], right
-    for wrong in ("0.4", "0.34", "0.334", "34%", "33.4%", "about 40%"):
-        assert kinds(f"income has a weight of {wrong}.", tree) == ["weight"], wrong
+    text = json.dumps(report(("x", {"kind": "weight", "of": "income", "value": "{}"})))
+    for right in ("0.3", "0.33", "0.335", "0.3349", "0.33490", "3.3e-1", "33e-2"):
+        assert check_report(text.replace('"{}"', right), tree).passed, right
+    for wrong in ("0.30", "0.4", "0.34", "0.334", "0.33491", "0", "33", "1"):
+        assert not check_report(text.replace('"{}"', wrong), tree).passed, wrong
+
+
+@pytest.mark.parametrize(
+    ("claim", "found"),
+    [
+        ({"kind": "threshold", "feature": "radius", "value": 18.5, "truth": 0.5, "unit": "mm"}, ""),
+        ({"kind": "threshold", "feature": "radius", "value": 18.5, "truth": 0.5, "unit": "cm"}, "wrong threshold"),
+        ({"kind": "threshold", "feature": "radius", "value": 18.6, "truth": 0.5}, "wrong threshold"),
+        ({"kind": "threshold", "feature": "radius", "value": 25, "truth": 1}, ""),
+        ({"kind": "threshold", "feature": "radius", "value": 30, "truth": 1}, "wrong threshold"),
+        ({"kind": "threshold", "feature": "area", "value": 880, "truth": 0.5}, ""),
+        ({"kind": "threshold", "feature": "area", "value": 880, "truth": 1}, "wrong threshold"),
+        ({"kind": "threshold", "feature": "colour", "category": "blue", "truth": 0.3}, ""),
+        ({"kind": "threshold", "feature": "colour", "category": "green", "truth": 0}, ""),
+        ({"kind": "threshold", "feature": "colour", "category": 3, "truth": 0}, "wrong threshold"),
+        ({"kind": "threshold", "feature": "colour", "value": 3, "truth": 0}, "wrong threshold"),
+        ({"kind": "threshold", "feature": "radius", "category": "red", "truth": 0}, "wrong threshold"),
+        ({"kind": "level", "gate": "big cell", "code": "HXD"}, "wrong level"),
+        ({"kind": "level", "gate": "dents", "code": "HD"}, "unknown level"),
+        ({"kind": "level", "gate": [7], "code": "HD"}, "unknown level"),
+        ({"kind": "weight", "of": "texture", "value": 0.5}, "unknown weight"),
+        ({"kind": "weight", "of": "age", "value": 0}, ""),  # a column of the data that the tree does not use
+        ({"kind": "weight", "of": "age", "value": 0.1}, "wrong weight"),
+        ({"kind": "role", "of": "age", "role": "mandatory"}, "wrong role"),
+        ({"kind": "role", "of": "age", "role": "mandatory", "holds": False}, ""),
+        ({"kind": "role", "of": "dents", "role": "mandatory", "for": "maybe"}, "unknown role"),
+        ({"kind": "role", "of": "area", "role": "sufficient", "in": "big cell"}, ""),
+        ({"kind": "role", "of": "area", "role": "sufficient"}, "wrong role"),
+        ({"kind": "role", "of": "big cell", "role": "mandatory"}, ""),
+        ({"kind": "role", "of": "dents", "role": "sufficient", "for": "no"}, ""),
+        ({"kind": "direction", "feature": "age", "value": "neither"}, "wrong direction"),
+        ({"kind": "direction", "feature": "colour", "value": "neither"}, ""),
+        ({"kind": "rank", "of": "age", "rank": 1}, "wrong rank"),
+        ({"kind": "rank", "of": "big cell", "rank": 2}, "unknown rank"),
+        ({"kind": "rank", "of": "big cell", "order": "more", "than": "colour"}, ""),
+        ({"kind": "count", "what": "rows", "value": 3}, "unknown count"),
+        ({"kind": "metric", "name": "accuracy", "value": 0.9}, "unknown metric"),
+    ],
+)
+def test_a_claim_is_right_wrong_or_cannot_be_checked(claim, found):
+    SCHEMA.validate(report(("So it is.", claim)))
+    assert one(claim, known=["age"]) == found
 
 
 def test_necessity_is_that_of_the_decision_and_not_of_the_gate_alone():
     soft = Tree.parse("SC(income: 0.9, savings: 0.1)")  # nice to have most, but without income there is no yes
-    assert kinds("income is mandatory.", soft) == []
-    assert kinds("savings is mandatory.", soft, threshold=0.3) == ["role"]
-    assert kinds("income is not mandatory.", soft) == ["role"]
+    assert one({"kind": "role", "of": "income", "role": "mandatory"}, soft) == ""
+    assert one({"kind": "role", "of": "savings", "role": "mandatory"}, soft, threshold=0.3) == "wrong role"
 
 
-def test_what_is_called_mandatory_or_sufficient_is_so_at_every_corner():
-    rng = np.random.default_rng(5)
-    seen = set()
-    for _ in range(40):
-        tree, _, _ = random_case(rng, most=5, again=0.0, kinds=("given",))
-        corners = np.array(list(product([0.0, 1.0], repeat=len(tree.features))))
-        truths = tree.evaluate(corners, columns=tree.features)
-        for i, name in enumerate(tree.features):
-            parts = [truths[corners[:, i] == value] for value in (0.0, 1.0)]
-            necessary, sufficient = min(p.max() for p in parts) <= 0.5, max(p.min() for p in parts) > 0.5
-            seen.add((necessary, sufficient))
-            assert (kinds(f"{name} is not mandatory.", tree) == ["role"]) == necessary
-            assert (kinds(f"{name} alone is not sufficient.", tree) == ["role"]) == sufficient
-    assert len(seen) > 2
+def test_a_name_of_two_parts_asks_for_a_path():
+    tree = Tree.parse("C(a: 0.3, a = D(b, c): 0.7)")
+    assert one({"kind": "weight", "of": "a", "value": 0.3}, tree) == "unknown weight"
+    assert one({"kind": "weight", "of": [1], "value": 0.7}, tree) == ""
 
 
-def test_a_negated_feature_speaks_the_other_way():
-    tree = Tree.parse("C(not income[0 at 10, 1 at 20], savings)")
-    assert kinds("Higher income makes yes more likely.", tree) == ["direction"]
-    assert kinds("Higher income makes yes less likely.", tree) == []
+def test_labels_without_rows_are_refused():
+    with pytest.raises(ValueError, match="give X, the rows, as well"):
+        check_report(SAMPLE, PAPER, y=[1, 0])
 
 
-def test_a_decision_knows_its_answers_its_threshold_and_its_columns():
+# ---- text
+
+
+def test_names_and_numbers_without_a_claim_are_found():
+    area = {"kind": "weight", "of": "area", "in": "big cell", "value": 0.75}
+    assert text_of("In big cell, area has 75% of the weight (0.75, .8 or .9).", area) == [("number", ".9")]
+    assert text_of("Area weighs 0.8 in the Big_Cell.", area) == []
+    assert text_of("Area weighs 1 in it, twice the radius.", area) == [("feature", "radius"), ("number", "1")]
+    assert text_of("Area is 1 of four features.", area) == [("number", "1"), ("number", "four")]
+    assert text_of("The HD operator, enough to have any.", area) == [("level", "enough to have any"), ("level", "HD")]
+    assert text_of("It also uses `texture` and skin_tone.", area) == [("name", "texture"), ("name", "skin_tone")]
+    assert text_of("The radius3 is not the radius in x2.") == [("feature", "radius")]
+    assert text_of("A red or `blue` cell.") == []
+
+
+def test_a_sentence_covers_the_answers_it_speaks_of():
     tree = Tree.parse("HC(income: 0.6, savings: 0.4)")
     features = [Feature(name, "truth") for name in ("income", "savings", "age_group")]
     decision = Decision([tree], [Link(8.0, 0.62)], ["rejected", "accepted"], features)
-    assert kinds("The threshold is 0.62.", decision) == []
-    assert kinds("The threshold is 0.5.", decision) == ["threshold"]
-    assert kinds("A higher income suggests acceptance.", decision) == []
-    assert kinds("A higher income suggests rejection.", decision) == ["direction"]
-    assert kinds("The age_group counts too.", decision) == ["feature"]
+    rising = {"kind": "direction", "feature": "income", "value": "rising"}
+    falling = {"kind": "direction", "feature": "income", "value": "falling", "for": "rejected"}
+    assert text_of("More income speaks for accepted.", rising, tree=decision) == []
+    assert text_of("More income speaks for rejected.", rising, tree=decision) == [("class", "rejected")]
+    assert text_of("Less income speaks for rejected.", falling, tree=decision) == []
+    turn = {"kind": "threshold", "value": 0.62}
+    assert text_of("Above 62% it is accepted, else rejected.", turn, tree=decision) == []
+    assert text_of("The age_group counts too.", turn, tree=decision) == [("column", "age_group")]
 
 
-def test_columns_with_names_like_any_word_are_left_alone():
+def test_names_of_one_or_two_letters_are_known_between_backticks():
     tree = Tree.parse("C(weight: 0.7, is: 0.2, a: 0.1)")
-    assert kinds("It is said that a weight of 0.5 is high; a patient is not mandatory.", tree) == []
+    assert text_of("It is a claim; `a` and `is` are not.", tree=tree) == [("feature", "a"), ("feature", "is")]
+
+
+def test_a_title_makes_no_claim():
+    found = check_report(report(("So it is.",), title="Area weighs 0.9"), CELL)
+    assert [(row.kind, row.said, row.where) for row in found.rows] == [
+        ("feature", "Area", (1, 0)), ("number", "0.9", (1, 0)),
+    ]  # fmt: skip
+    assert (found.unchecked, found.sentences) == (1, 1)
+    assert found.remarks == ("no claim is about dents, area, colour or radius, which the tree uses",)
+
+
+@given(trees)
+@settings(max_examples=20)
+def test_no_name_makes_a_true_claim_false(tree):
+    total = {}
+    for path, node in tree.walk():
+        if isinstance(node, Leaf):
+            steps = [(tree[path[:i]], path[i]) for i in range(len(path))]
+            share = float(np.prod([gate.weights[i] for gate, i in steps if isinstance(gate, Gate)]))
+            total[node.feature] = total.get(node.feature, 0.0) + share
+    gates = {node.name for _, node in tree.walk() if isinstance(node, Gate)}
+    claims = [{"kind": "weight", "of": name, "value": value} for name, value in total.items() if name not in gates]
+    found = check_report(json.dumps(report(("So it is.", *claims))), tree)
+    assert found.passed, str(found)
+
+
+# ---- rendering
+
+
+@pytest.mark.parametrize("name", [*NAMES, "\ud800", "[x](javascript:alert(1))", "1. item", "- item"])
+def test_hostile_text_is_shown_as_text(name):
+    claim = {"kind": "weight", "of": name, "value": 0.5}
+    found = check_report(report((name, claim), (f"<b>{name}", claim), title=name), CELL)
+    assert all(line.isprintable() for line in str(found).split("\n"))
+    page, text = found.to_html(), found.to_markdown()
+    page.encode()
+    assert set(re.findall(r"</?(\w+)", page)) <= {
+        "html", "head", "meta", "title", "style", "body", "p", "em", "h2", "sup", "a", "mark", "ol", "li",
+    }  # fmt: skip
+    assert "<" not in text
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert re.search(r"(?<!\\)\]\(", text) is None
+
+
+def test_a_checked_report_marks_what_was_found():
+    found = check_report(SAMPLE, PAPER, label="malignant")
+    page, text = found.to_html(), found.to_markdown()
+    assert "is mandatory for malignant cells. **[1]**" in text
+    assert '\n1. role, wrong: of "concavity1", role "mandatory"; it is nothing certain for the whole decision' in text
+    assert page.count("<mark>") == 1
+    assert 'is mandatory for malignant cells.</mark><sup><a href="#finding-1">1</a></sup>' in page
+    assert '<li id="finding-1">role, wrong: ' in page
+    assert "What the check found" not in check_report(report(("So it is.",)), PAPER).to_markdown()
+
+
+def test_findings_are_plain_data():
+    found = check_report(SAMPLE, PAPER, label="malignant")
+    assert json.loads(json.dumps(found.to_dict()))["rows"][0]["kind"] == "role"
+    assert list(found.to_frame()["problem"]) == ["wrong"]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.rows = ()
+
+
+# ---- the document
+
+
+@pytest.mark.parametrize("text", ["{}", "```json\n{}\n```", "Here it is:\n\n```\n{}\n```\nAnything else?", "  {}\n"])
+def test_a_report_may_be_fenced(text):
+    assert check_report(text.replace("{}", json.dumps(SAMPLE, indent=1)), PAPER, label="malignant").checked == 13
+
+
+CLAIM = {"kind": "weight", "of": "area", "value": 0.5}
+BROKEN = [
+    ([], "expected object"),
+    ({}, "report: 'sections' is missing"),
+    ({"sections": []}, "report.sections: expected something"),
+    ({"sections": {}}, "expected array"),
+    ({"sections": [{"title": "T"}]}, r"sections\[0\]: 'sentences' is missing"),
+    ({"sections": [{"title": "T", "sentences": [], "x": 1}]}, "'x' is not expected"),
+    ({"version": 2, "sections": [{"title": "T", "sentences": []}]}, "report.version: expected 1, got 2"),
+    ({"version": True, "sections": [{"title": "T", "sentences": []}]}, "report.version"),
+    (report(("",)), r"sentences\[0\].text: expected something"),
+    (report((3,)), r"text: expected string, got 3"),
+    (report(("x", "area")), r"claims\[0\]: expected object"),
+    (report(("x", {})), r"claims\[0\].kind: expected one of weight, rank"),
+    (report(("x", {"kind": "mood"})), "got 'mood'"),
+    (report(("x", {"kind": ["weight"]})), "kind: expected one of"),
+    (report(("x", {**CLAIM, "value": "0.5"})), "value: expected number, got '0.5'"),
+    (report(("x", {**CLAIM, "value": True})), "value: expected number, got True"),
+    (report(("x", {**CLAIM, "value": None})), "value: expected number, got nothing"),
+    (report(("x", {**CLAIM, "value": 1e301})), "a number within 1e300"),
+    (report(("x", {**CLAIM, "value": 10**400})), "a number within 1e300"),
+    (report(("x", {**CLAIM, "of": []})), None),  # the root
+    (report(("x", {**CLAIM, "of": ""})), "of: expected something"),
+    (report(("x", {**CLAIM, "of": [0.5]})), "expected integer"),
+    (report(("x", {**CLAIM, "of": [-1]})), "expected 0 to 1000000"),
+    (report(("x", {**CLAIM, "of": {"area": 1}})), "of: expected string or array"),
+    (report(("x", {**CLAIM, "more": 1})), "'more' is not expected; it has kind, of, in, value"),
+    (report(("x", {"kind": "rank", "of": "area"})), "give one of 'rank' and 'order'"),
+    (report(("x", {"kind": "rank", "of": "area", "rank": 1, "order": "more", "than": "x"})), "give one of"),
+    (report(("x", {"kind": "rank", "of": "area", "order": "more"})), "'than' is missing"),
+    (report(("x", {"kind": "role", "of": "area", "role": "gatekeeper"})), "expected mandatory or desired"),
+    (report(("x", {"kind": "role", "of": "area", "role": "neutral", "holds": 1})), "holds: expected boolean"),
+    (report(("x", {"kind": "threshold", "value": 1, "truth": 0.5})), "'feature' is missing"),
+    (report(("x", {"kind": "threshold", "feature": "area", "truth": 0.5})), "give one of 'value' and 'category'"),
+    (report(("x", {"kind": "threshold", "feature": "area", "truth": 1.5, "value": 1})), "expected 0 to 1"),
+    (report(("x", {"kind": "count", "what": "area", "value": 1})), "what: expected features or"),
+    (report(("x", {"kind": "count", "what": "gates", "value": 1.5})), "value: expected integer"),
+    (report(("x", {"kind": "count", "what": "gates", "value": 2.0})), None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("written", "problem"), BROKEN)
+def test_the_reader_refuses_what_the_schema_refuses(written, problem):
+    assert SCHEMA.is_valid(written) == (problem is None)
+    for given_as in (written, json.dumps(written)):
+        if problem is None:
+            check_report(given_as, CELL)
+        elif given_as == []:
+            with pytest.raises(TypeError, match="got list"):
+                check_report(given_as, CELL)
+        else:
+            with pytest.raises(ValueError, match=problem):
+                check_report(given_as, CELL)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("perimeter3 is mandatory.", r"the JSON that prompt\(model\) asks for, not plain text"),
+        ("", "not plain text"),
+        ('{"sections": [', "line 1, column 15"),
+        ('{"sections": [], "sections": []}', "a key twice in one object, which has 'sections'"),
+        ('{"sections": NaN}', "a number within 1e300, got NaN"),
+        ('{"sections": -Infinity}', "a number within 1e300"),
+        ('{"sections": 1e99999999999999999999}', "cannot be read|within 1e300"),
+        (f'{{"sections": {"9" * 5000}}}', "within 1e300"),
+        ('{"sections": 1e9999999}', "a number within 1e300"),
+        ("[" * 100_000, "cannot be read|not plain text"),
+    ],
+)
+def test_what_is_not_json_is_refused(text, problem):
+    with pytest.raises(ValueError, match=problem):
+        check_report(text, CELL)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_no_number_is_refused(value):
+    with pytest.raises(ValueError, match="value: expected a number within 1e300"):
+        one({**CLAIM, "value": value})
+
+
+@pytest.mark.parametrize("number", ["1e-9999999", "0." + "9" * 5000, "-0.0", "1e300"])
+def test_a_strange_number_is_a_number(number):
+    written = json.dumps(report(("x \u2028 y", {**CLAIM, "value": "?"})), ensure_ascii=False).replace('"?"', number)
+    assert [row.problem for row in check_report(written, CELL).rows] == ["wrong"]
+
+
+def test_a_report_must_be_text_or_a_dictionary():
+    with pytest.raises(TypeError, match="a report is JSON, as text or as a dictionary, got bytes"):
+        check_report(b"{}", PAPER)
+
+
+def test_the_schema_is_one_and_a_copy():
+    jsonschema.Draft202012Validator.check_schema(report_schema())
+    report_schema()["properties"].clear()
+    assert report_schema()["properties"]
 
 
 def test_a_long_chain_is_checked():
     node = Leaf("x000")
     for i in range(1, 300):
         node = Gate([node, Leaf(f"x{i:03}")], "SC", [0.9, 0.1])
-    assert kinds("x299 has a weight of 0.1. x000 is the most influential feature.", Tree(node)) == ["rank"]
-
-
-@pytest.mark.parametrize(
-    "piece", ["-", "`", "```\n", "(", "a ", "perimeter3 ", "perimeter3 and ", "0.5 ", "| ", "\\\\x{"]
-)
-def test_a_strange_text_takes_no_time_to_speak_of(piece):
-    text = piece * (20_000 // len(piece)) + "x"
-    start = perf_counter()
-    assert check_report(text, PAPER).passed
-    assert perf_counter() - start < 5.0
-
-
-def test_text_must_be_text():
-    with pytest.raises(TypeError, match="a report is text, got bytes"):
-        check_report(b"x", PAPER)
-
-
-def test_findings_are_plain_data():
-    found = check_report("perimeter3 is mandatory.", PAPER)
-    assert found.to_dict()["rows"][0]["kind"] == "role"
-    assert list(found.to_frame()["kind"]) == ["role"]
-
-
-def test_what_describe_says_of_random_trees_is_never_flagged():
-    rng = np.random.default_rng(3)
-    checked = 0
-    for i in range(100):
-        tree, _, _ = random_case(rng, most=8)
-        threshold = float(rng.choice([0.5, 0.3, 0.613]))
-        text = str(describe(tree, threshold=threshold)) if i % 4 else f"{describe(tree, threshold=threshold)}\n\n{tree}"
-        found = check_report(text, tree, threshold=threshold)
-        assert found.passed, f"{text}\n{found}"
-        checked += found.checked
-    assert checked > 1500
-
-
-@given(trees)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
-def test_no_name_makes_a_true_text_false(tree):
-    found = check_report(str(describe(tree)), tree)
-    assert found.passed, f"{describe(tree)}\n{found}"
+    assert one({"kind": "rank", "of": "x299", "rank": 1}, Tree(node)) == ""
+    assert one({"kind": "role", "of": [0], "role": "mandatory"}, Tree(node)) == ""

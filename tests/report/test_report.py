@@ -11,13 +11,15 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from baconlogic import BaconClassifier, Decision, Gate, Leaf, Tree, explain, load
+from baconlogic.cli._evaluate import scores
 from baconlogic.core.criteria import Sigmoid, Table
 from baconlogic.core.decision import Feature, Link
+from baconlogic.explain._alternatives import Alternative
 from baconlogic.report import _content as content
 from baconlogic.report import _live as live
-from baconlogic.report import _measures as measuring
 from baconlogic.report import report
 from baconlogic.report._cases import places
+from baconlogic.report._figures import Share
 from baconlogic.report._material import materials
 
 HOSTILE = [
@@ -115,38 +117,12 @@ def test_figures_are_what_numpy_and_sklearn_count(tmp_path):
     assert f"{roc_auc_score(y == 'ill', model.truth(X)):.3f}" in html.said
 
 
-def test_wilson_is_that_of_the_textbook():
-    share = measuring.wilson(81, 263)
-    assert (round(share.low, 4), round(share.high, 4)) == (0.2553, 0.3662)
-    assert measuring.wilson(0, 10).low == 0.0
-    assert measuring.wilson(10, 10).high == 1.0
-    assert measuring.wilson(0, 0).said == "-"
-
-
-def test_the_area_under_the_curve_is_sklearns_and_its_interval_covers():
-    rng = np.random.default_rng(0)
-    covered = 0
-    for _ in range(200):
-        positive = rng.random(80) < 0.4
-        scores = np.round(rng.normal(positive * 1.0), 1)  # with ties
-        area, low, high = measuring.auc(scores, positive.astype(float), (~positive).astype(float))
-        assert area == pytest.approx(roc_auc_score(positive, scores), abs=1e-12)
-        covered += low <= 0.7602 <= high  # of two normal distributions one standard deviation apart
-    assert 180 <= covered <= 200
-
-
-def test_a_perfect_ranking_is_not_called_certain():
-    positive = np.arange(20) >= 10
-    area, low, high = measuring.auc(np.arange(20.0), positive.astype(float), (~positive).astype(float))
-    assert (area, high) == (1.0, 1.0)
-    assert low < 0.8
-
-
-def test_calibration_keeps_equal_probabilities_together_and_counts_every_row():
-    chance = np.repeat([0.1, 0.5, 0.9], [50, 30, 20])
-    bins = measuring.calibration(chance, np.arange(100) % 2 == 0)
-    assert sum(each.seen.n for each in bins) == 100
-    assert len({each.mean for each in bins}) == len(bins) == 3
+def test_a_page_and_the_command_line_tell_the_same_interval(tmp_path):
+    model, X = decision(), rows(60)
+    y = labels(model, X)
+    told = scores(model, X, y).accuracy
+    assert f"95% interval {100 * told.low:.1f}% to {100 * told.high:.1f}%" in page(tmp_path, model, X, y).said
+    assert Share(0, 0).said == Share(0, 0).interval == "-"
 
 
 def test_counts_at_each_threshold_are_those_of_evaluate():
@@ -210,7 +186,7 @@ def test_a_classifier_tells_its_held_out_rows_path_and_settings(tmp_path):
 
 def test_alternatives_that_are_given_are_shown(tmp_path):
     model, X = decision(), rows(40)
-    rows_ = tuple(explain.alternating.Alternative(t.features, 1, 0.9, 0.3, 0.5, t) for t in (TREE, Tree.parse("zzz")))
+    rows_ = tuple(Alternative(t.features, 1, 0.9, 0.3, 0.5, t) for t in (TREE, Tree.parse("zzz")))
     given = explain.Alternatives(rows_, 2, 0.01, ((1.0, 0.9), (0.9, 1.0)), (("a", 1),))
     said = page(tmp_path, model, X, labels(model, X), alternatives=given).said
     assert "Trees on other features that do about as well" in said
@@ -392,7 +368,7 @@ def test_a_threshold_of_a_scenario_has_the_decimals_that_its_shares_need(tmp_pat
     assert content._enough(m, 0.7) == "0.700"
     model, X = decision(), rows()
     y = labels(model, X)
-    for row in content.chapter(materials(model, X, y, None)[0], 0, None).turning["scenarios"]:
+    for row in content.chapter(materials(model, X, y, None)[0], 0, None)["turning"]["scenarios"]:
         called = model.trees[0].evaluate(X) > float(row["threshold"])
         assert row["accuracy"].k == (called == (y == "ill")).sum()
 

@@ -8,13 +8,20 @@ from typing import Annotated, Any
 import typer
 
 from baconlogic import __version__
-from baconlogic.cli import _ask as asking
-from baconlogic.cli import _carry as carrying
-from baconlogic.cli import _change as changing
-from baconlogic.cli import _judge as judging
-from baconlogic.cli import _learn as learning
-from baconlogic.cli import _print as printing
+from baconlogic.cli import _print
+from baconlogic.cli._alternatives import alternatives
+from baconlogic.cli._compare import compare
+from baconlogic.cli._edit import edit
+from baconlogic.cli._evaluate import evaluate
+from baconlogic.cli._explain import explain
+from baconlogic.cli._export import export
+from baconlogic.cli._fit import demo, fit
+from baconlogic.cli._predict import predict
+from baconlogic.cli._prune import prune, simplify
+from baconlogic.cli._report import report
 from baconlogic.cli._run import guarded
+from baconlogic.cli._show import describe, show
+from baconlogic.cli._thresholds import thresholds
 
 app = typer.Typer(
     name="baconlogic",
@@ -31,25 +38,21 @@ LEARN, LOOK, JUDGE, CHANGE, CARRY = "Learn", "Understand", "Judge", "Change", "C
 
 # Every command: where it stands in the map, what it does, an example.
 COMMANDS: tuple[tuple[str, Callable[..., Any], str], ...] = (
-    (LEARN, learning.fit, "baconlogic fit data.csv --target diagnosis --positive M -o model.json"),
-    (LEARN, learning.alternatives, "baconlogic alternatives data.csv --target diagnosis -n 5 -o trees"),
-    (LEARN, learning.demo, "baconlogic demo -o trial"),
-    (LOOK, asking.show, "baconlogic show model.json --parts"),
-    (LOOK, asking.describe, "baconlogic describe model.json"),
-    (LOOK, asking.explain, "baconlogic explain model.json data.csv --row 17 --only trace,reasons"),
-    (JUDGE, judging.predict, "baconlogic predict model.json data.csv --keep -o answers.csv"),
-    (JUDGE, judging.evaluate, "baconlogic evaluate model.json new.csv --target diagnosis"),
-    (
-        JUDGE,
-        judging.thresholds,
-        "baconlogic thresholds model.json new.csv --target diagnosis --apply screening -o s.json",
-    ),
-    (JUDGE, judging.compare, "baconlogic compare old.json new.json data.csv"),
-    (CHANGE, changing.prune, "baconlogic prune model.json --keep 4 -o small.json"),
-    (CHANGE, changing.simplify, "baconlogic simplify model.json --tolerance 0.01 -o simple.json"),
-    (CHANGE, changing.edit, "baconlogic edit model.json --andness root=HC --weight radius=0.7 -o edited.json"),
-    (CARRY, carrying.export, "baconlogic export model.json --to c -o model.c"),
-    (CARRY, carrying.report, "baconlogic report model.json data.csv --target diagnosis -o report.html"),
+    (LEARN, fit, "baconlogic fit data.csv --target diagnosis --positive M -o model.json"),
+    (LEARN, alternatives, "baconlogic alternatives data.csv --target diagnosis -n 5 -o trees"),
+    (LEARN, demo, "baconlogic demo -o trial"),
+    (LOOK, show, "baconlogic show model.json --parts"),
+    (LOOK, describe, "baconlogic describe model.json"),
+    (LOOK, explain, "baconlogic explain model.json data.csv --row 17 --only trace,reasons"),
+    (JUDGE, predict, "baconlogic predict model.json data.csv --keep -o answers.csv"),
+    (JUDGE, evaluate, "baconlogic evaluate model.json new.csv --target diagnosis"),
+    (JUDGE, thresholds, "baconlogic thresholds model.json new.csv --target diagnosis --apply screening -o s.json"),
+    (JUDGE, compare, "baconlogic compare old.json new.json data.csv"),
+    (CHANGE, prune, "baconlogic prune model.json --keep 4 -o small.json"),
+    (CHANGE, simplify, "baconlogic simplify model.json --tolerance 0.01 -o simple.json"),
+    (CHANGE, edit, "baconlogic edit model.json --andness root=HC --weight radius=0.7 -o edited.json"),
+    (CARRY, export, "baconlogic export model.json --to c -o model.c"),
+    (CARRY, report, "baconlogic report model.json data.csv --target diagnosis -o report.html"),
 )
 
 for panel, command, example in COMMANDS:
@@ -58,7 +61,7 @@ for panel, command, example in COMMANDS:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        printing.answer(f"baconlogic {__version__}")
+        _print.answer(f"baconlogic {__version__}")
         raise typer.Exit
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from baconlogic import Decision, ModelFormatError, Tree, load
-from baconlogic.cli import _options as options
-from baconlogic.cli import _print as printing
-from baconlogic.cli import _tables as tables
-from baconlogic.cli._errors import RefusedError
+from baconlogic.cli import _options, _print, _tables
+from baconlogic.cli._run import RefusedError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,15 +18,6 @@ if TYPE_CHECKING:
 MOST_CLASSES = 100
 
 
-@dataclass(frozen=True)
-class Data:
-    """Rows and, where a target is given, their labels."""
-
-    X: DataFrame
-    y: NDArray[Any] | None
-    dropped: int = 0  # rows that have no label
-
-
 def read(path: Path) -> Tree | Decision:
     """Return the model of a file."""
     if str(path) == "-":
@@ -36,18 +25,40 @@ def read(path: Path) -> Tree | Decision:
     try:
         return load(path)
     except ModelFormatError as problem:
-        hint = "; the model comes first, then the data" if path.suffix.lower() in tables.FORMATS else ""
-        raise RefusedError(f"{problem}{hint or '; give a model file, as baconlogic fit writes it'}") from None
+        is_table = path.suffix.lower() in _tables.FORMATS
+        hint = "the model comes first, then the data" if is_table else "give a model file, as baconlogic fit writes it"
+        raise RefusedError(f"{problem}; {hint}") from None
 
 
-def write(model: Tree | Decision, path: Path) -> None:
-    """Write a model; a process killed meanwhile leaves the old file or the new one, whole."""
-    model.save(path)
+def read_asked(path: Path, label: str | None, *, needed: bool = False) -> tuple[Tree | Decision, Any]:
+    """Return the model of a file and the class that --label means; of several trees one must be `needed`."""
+    model = read(path)
+    known = classes_of(model)
+    if label is None:
+        if needed and len(known) > 2:
+            raise RefusedError(f"there is a tree for each class; say which: --label, one of {listed(known)}")
+        return model, None
+    if not known:
+        return model, _options.value(label)
+    found = matched(label, known)
+    if found is None:
+        raise RefusedError(f"there is no class {label!r}; the model knows {listed(known)}")
+    return model, found
 
 
 def classes_of(model: Tree | Decision) -> tuple[Any, ...]:
     """Return the classes of a decision; none of a tree alone."""
     return model.classes if isinstance(model, Decision) else ()
+
+
+def trees_of(model: Tree | Decision) -> tuple[Tree, ...]:
+    """Return the trees of a decision, or the tree alone."""
+    return model.trees if isinstance(model, Decision) else (model,)
+
+
+def listed(labels: Any, most: int | None = None) -> str:
+    """Return labels in a row, at `most` so many."""
+    return ", ".join(map(repr, labels[:most]))
 
 
 def matched(text: Any, known: Any) -> Any:
@@ -65,26 +76,9 @@ def matched(text: Any, known: Any) -> Any:
     return None
 
 
-def label_of(text: str | None, model: Tree | Decision, *, needed: bool = False) -> Any:
-    """Return the class that --label means; of several trees one must be `needed`."""
-    known = classes_of(model)
-    if text is None:
-        if needed and len(known) > 2:
-            raise RefusedError(
-                f"there is a tree for each class; say which: --label, one of {', '.join(map(repr, known))}"
-            )
-        return None
-    if not known:
-        return options.value(text)
-    found = matched(text, known)
-    if found is None:
-        raise RefusedError(f"there is no class {text!r}; the model knows {', '.join(map(repr, known))}")
-    return found
-
-
-def split(frame: DataFrame, target: str) -> Data:
+def split(frame: DataFrame, target: str) -> tuple[DataFrame, NDArray[Any]]:
     """Return a table as rows and labels; rows without a label are left out."""
-    tables.require(frame, target, "--target")
+    _tables.require(frame, target, "--target")
     known = frame.get_column(target).is_not_null()
     if frame.schema[target].is_float():
         known &= frame.get_column(target).is_not_nan().fill_null(value=False)
@@ -93,8 +87,8 @@ def split(frame: DataFrame, target: str) -> Data:
         raise RefusedError(f"column {target!r} is empty in every row, so there are no classes")
     if kept.height < frame.height:
         n = frame.height - kept.height
-        printing.note(f"{n} row{'' if n == 1 else 's'} without {target!r} {'is' if n == 1 else 'are'} left out")
-    return Data(kept.drop(target), kept.get_column(target).to_numpy(), frame.height - kept.height)
+        _print.note(f"{n} row{'' if n == 1 else 's'} without {target!r} {'is' if n == 1 else 'are'} left out")
+    return kept.drop(target), kept.get_column(target).to_numpy()
 
 
 def known_labels(y: NDArray[Any], target: str) -> list[Any]:
@@ -104,12 +98,19 @@ def known_labels(y: NDArray[Any], target: str) -> list[Any]:
     found: list[Any] = np.unique(y).tolist()
     fractions = any(isinstance(label, float) and not label.is_integer() for label in found)
     if fractions or len(found) > MOST_CLASSES:
-        shown = ", ".join(map(repr, found[:3]))
         raise RefusedError(
-            f"column {target!r} has {len(found)} different values ({shown}, ...), which are no classes; choose another "
-            "--target, or --positive VALUE for one value against the rest"
+            f"column {target!r} has {len(found)} different values ({listed(found, 3)}, ...), which are no classes; "
+            "choose another --target, or --positive VALUE for one value against the rest"
         )
     return found
+
+
+def labelled(
+    model: Tree | Decision, frame: DataFrame, target: str, label: Any = None
+) -> tuple[DataFrame, NDArray[np.object_]]:
+    """Return rows and their labels as the model knows them."""
+    X, y = split(frame, target)
+    return X, labels(model, y, label)
 
 
 def labels(model: Tree | Decision, y: NDArray[Any], label: Any = None) -> NDArray[np.object_]:
@@ -119,24 +120,22 @@ def labels(model: Tree | Decision, y: NDArray[Any], label: Any = None) -> NDArra
     found, codes = np.unique(y, return_inverse=True)
     known = classes_of(model)
     if not known and label is not None and matched(label, found.tolist()) is None:
-        shown = ", ".join(repr(each) for each in found.tolist()[:10])
-        raise RefusedError(f"no row is --label {label!r}; the target holds {shown}")
-    meant: list[Any] = []
-    for given in found.tolist():
-        if not known:
-            meant.append(_of_a_tree(given, label))
-            continue
-        is_rest = len(known) == 2 and known[0] == f"not {known[1]}"
-        as_known = matched(given, known)
-        if as_known is None and not is_rest:
-            raise RefusedError(
-                f"the target holds {given!r:.60}, but the model knows {', '.join(map(repr, known))}; "
-                "check --target, or leave these rows out"
-            )
-        meant.append(known[0] if as_known is None else as_known)
-    array = np.empty(len(meant), dtype=object)
-    array[:] = meant
-    return np.asarray(array[codes])
+        raise RefusedError(f"no row is --label {label!r}; the target holds {listed(found.tolist(), 10)}")
+    meant = np.empty(len(found), dtype=object)
+    meant[:] = [_of_classes(given, known) if known else _of_a_tree(given, label) for given in found.tolist()]
+    return np.asarray(meant[codes])
+
+
+def _of_classes(given: Any, known: tuple[Any, ...]) -> Any:
+    """Return the class of a decision that a label is."""
+    found = matched(given, known)
+    if found is not None:
+        return found
+    if len(known) == 2 and known[0] == f"not {known[1]}":
+        return known[0]
+    raise RefusedError(
+        f"the target holds {given!r:.60}, but the model knows {listed(known)}; check --target, or leave these rows out"
+    )
 
 
 def _of_a_tree(given: Any, label: Any) -> Any:
@@ -151,36 +150,26 @@ def _of_a_tree(given: Any, label: Any) -> Any:
     return meant
 
 
-def judged(model: Tree | Decision, frame: DataFrame, target: str | None, label: Any = None) -> Data:
-    """Return rows and, where a target is given, their labels as the model knows them."""
-    if target is None:
-        return Data(frame, None)
-    data = split(frame, target)
-    assert data.y is not None  # noqa: S101
-    return replace(data, y=labels(model, data.y, label))
-
-
 def size(tree: Tree) -> tuple[int, int]:
     """Return the number of leaves and of gates."""
-    from baconlogic.edit._change import count
+    from baconlogic.edit._log import count
 
     return count(tree)
 
 
 def summary(model: Tree | Decision) -> dict[str, Any]:
     """Return what there is to know about a model as plain data."""
-    trees = model.trees if isinstance(model, Decision) else (model,)
     said: dict[str, Any] = {
         "kind": "decision" if isinstance(model, Decision) else "tree",
         "trees": [
             {"formula": tree.formula(), "features": tree.features, "leaves": size(tree)[0], "gates": size(tree)[1]}
-            for tree in trees
+            for tree in trees_of(model)
         ],
     }
     if isinstance(model, Decision):
         said |= {
             "classes": model.classes,
-            "thresholds": [model.threshold] if len(trees) == 1 else [link.threshold for link in model.links],
+            "thresholds": [model.threshold] if len(model.trees) == 1 else [link.threshold for link in model.links],
             "columns": [{"name": feature.name, "kind": feature.kind} for feature in model.features],
             "provenance": dict(model.provenance),
         }

@@ -12,8 +12,8 @@ import sys
 import zipfile
 from pathlib import Path
 
-from baconlogic.cli import _options as options
-from baconlogic.cli._errors import MisusedError
+from baconlogic.cli import _tables
+from baconlogic.cli._run import MisusedError, RefusedError
 from baconlogic.core import files
 
 HEAD = 4096  # bytes at the start of a file that say what it is
@@ -49,11 +49,19 @@ def destination(output: Path | None, in_place: bool, model: Path, *read: Path | 
 def check(path: Path | None, kind: str, *taken: Path | None, force: bool, content: bytes | None = None) -> None:
     """Refuse to write over what the command reads or writes already, and over another kind of file without --force.
 
+    Also refuse what cannot be written at all: before the work is done that would be lost.
     `content`: only a file that holds exactly this is of the kind.
     """
-    options.check_file(path)
-    if path is None or files.is_stream(path):
+    if path is None:
         return
+    if path.is_dir():
+        raise RefusedError(f"{path}: this is a folder; give the name of a file, e.g. {path / 'new.json'}")
+    if not path.parent.is_dir():
+        raise RefusedError(f"{path.parent}: there is no such folder to write to; make it first")
+    if files.is_stream(path):
+        return
+    if not os.access(path.parent, os.W_OK):
+        raise RefusedError(f"{path.parent}: permission denied; write to a folder of your own")
     for other in taken:
         if other is not None and _same(path, other):
             raise MisusedError(f"{path} is a file that this command uses already; give another name to write to")
@@ -63,6 +71,12 @@ def check(path: Path | None, kind: str, *taken: Path | None, force: bool, conten
         raise MisusedError(
             f"{path} would be overwritten and is not {KINDS[kind]}; give another name, or --force to write over it"
         )
+
+
+def check_folder(path: Path | None) -> None:
+    """Refuse what cannot be a folder."""
+    if path is not None and path.exists() and not path.is_dir():
+        raise RefusedError(f"{path}: this is a file; give the name of a folder, which may be new")
 
 
 def _same(path: Path, other: Path) -> bool:
@@ -123,16 +137,14 @@ def _is_predicted(path: Path) -> bool:
 
 
 def _columns(path: Path) -> list[str]:
-    from baconlogic.cli import _tables as tables
-
-    kind = tables.FORMATS.get(path.suffix.lower())
+    kind = _tables.FORMATS.get(path.suffix.lower())
     try:
         if kind == "parquet":
-            return list(tables.polars().read_parquet_schema(path))
+            return list(_tables.polars().read_parquet_schema(path))
         with path.open("rb") as file:
             line = file.readline(1 << 20).decode()
         if kind == "jsonl":
             return list(json.loads(line))
         return next(csv.reader([line], delimiter="\t" if kind == "tsv" else ","), [])
-    except (tables.polars().exceptions.PolarsError, csv.Error, ValueError, TypeError):
+    except (_tables.polars().exceptions.PolarsError, csv.Error, ValueError, TypeError):
         return []

@@ -65,12 +65,12 @@ def document(content: Any) -> None:
     sys.stdout.write(UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
-def give(result: Any, as_json: bool) -> None:
-    """Print a result as text, or as the JSON of its `to_dict()`."""
+def give(content: Any, text: str, as_json: bool) -> None:
+    """Print one JSON document, or the same as text."""
     if as_json:
-        document(result.to_dict())
+        document(content)
     else:
-        answer(str(result))
+        answer(text)
 
 
 def note(text: str) -> None:
@@ -124,18 +124,18 @@ def busy(what: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def warnings_as_notes() -> Iterator[list[str]]:
-    """Say warnings as notes, each once, and give what was said."""
-    said: list[str] = []
+def warnings_as_notes() -> Iterator[None]:
+    """Say warnings as notes, each once."""
+    said: set[str] = set()
 
     def show(message: Any, *_: Any, **__: Any) -> None:
         if str(message) not in said:
-            said.append(str(message))
+            said.add(str(message))
             note(str(message))
 
     with warnings.catch_warnings():
         warnings.showwarning = show
-        yield said
+        yield
 
 
 def beside(text: str) -> None:

@@ -15,12 +15,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.cli import _print as printing
-from baconlogic.cli._errors import MisusedError, RefusedError
+from baconlogic.cli import _print
+from baconlogic.cli._run import MisusedError, RefusedError
 from baconlogic.core.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from polars import DataFrame
 
@@ -45,14 +45,14 @@ def polars() -> Any:
 
 def read(path: Path, form: str | None = None, missing: str | None = None) -> DataFrame:
     """Return the table of a file, or of the pipe where the path is `-`."""
-    kind = format_of(path, form) or "csv"
+    kind = _format_of(path, form)
     content = _bytes(path)
     if not content:
         raise RefusedError(f"{path}: the table is empty; expected a line of column names and rows below it")
-    frame = _READERS[kind](path, content, kind, missing)
+    frame = _text(path, content, kind, missing) if kind in ("csv", "tsv") else _typed_already(path, content, kind)
     blank = [name for name in frame.columns if not name.strip()]
     if blank:
-        printing.note(f"{path}: a column without a name is left out")
+        _print.note(f"{path}: a column without a name is left out")
         frame = frame.drop(blank)
     if not frame.width or not frame.height:
         raise RefusedError(
@@ -61,20 +61,16 @@ def read(path: Path, form: str | None = None, missing: str | None = None) -> Dat
     return frame
 
 
-def format_of(path: Path, form: str | None = None) -> str | None:
-    """Return the format of a file, by option or name; None for a pipe without either."""
+def _format_of(path: Path, form: str | None) -> str:
+    """Return the format of a file, by option or name; CSV of a pipe without either."""
     if form is not None:
         return str(form)
-    if str(path) == "-":
-        return None
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    found = FORMATS.get(suffixes[-1]) if suffixes else None
-    if found is None and not path.is_dir():
+    named = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    found = FORMATS.get(named.suffix.lower())
+    if found is None and str(path) != "-" and not path.is_dir():
         path.stat()  # a missing file is said to be missing
         raise RefusedError(f"{path}: the name does not say what it is; add --format csv, tsv, parquet or jsonl")
-    return found
+    return found or "csv"
 
 
 def _bytes(path: Path) -> bytes:
@@ -99,7 +95,7 @@ def _text(path: Path, content: bytes, kind: str, missing: str | None) -> DataFra
         what = "put a line of names on top, if this is a row of values" if nameless else "rename one of them"
         raise RefusedError(f"{path}: two columns are called {twice[0]!r} in the first line; {what}")
     if nameless and any("." in name for name in names):
-        printing.note(
+        _print.note(
             f"{path}: the first line is taken as names of columns, but looks like values: {', '.join(names[:3])}"
         )
     try:
@@ -162,7 +158,7 @@ def _check_widths(path: Path, content: bytes, delimiter: str) -> list[int]:
             if not cells:
                 blank.append(row)
             elif len(cells) < width and reader.line_num == lines and not content.endswith((b"\n", b"\r")):
-                printing.note(f"{path}: the last line is cut short; what it lacks counts as missing")
+                _print.note(f"{path}: the last line is cut short; what it lacks counts as missing")
             elif len(cells) != width:
                 raise RefusedError(
                     f"{path}, line {reader.line_num}: expected {width} values as in the header, got {len(cells)}; "
@@ -190,26 +186,18 @@ def _typed(pl: Any, column: Any, unknown: set[str]) -> Any:
     return column
 
 
-def _lines(path: Path, content: bytes, kind: str, missing: str | None) -> DataFrame:  # noqa: ARG001
-    _check_text(path, content)
+def _typed_already(path: Path, content: bytes, kind: str) -> DataFrame:
+    """Return the table of Parquet or JSON lines, which say what their cells are."""
     pl = polars()
+    lines = kind == "jsonl"
+    if lines:
+        _check_text(path, content)
     try:
-        frame: DataFrame = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
+        file = io.BytesIO(content)
+        frame: DataFrame = pl.read_ndjson(file, infer_schema_length=None) if lines else pl.read_parquet(file)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError) as problem:
-        raise RefusedError(f"{path}: not JSON lines, one object a row; {_first_line(problem)}") from None
-    return _flat(path, frame)
-
-
-def _parquet(path: Path, content: bytes, kind: str, missing: str | None) -> DataFrame:  # noqa: ARG001
-    pl = polars()
-    try:
-        frame: DataFrame = pl.read_parquet(io.BytesIO(content))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
-        raise RefusedError(f"{path}: not a Parquet file; {_first_line(problem)}") from None
-    return _flat(path, frame)
-
-
-def _flat(path: Path, frame: DataFrame) -> DataFrame:
+        what = "not JSON lines, one object a row" if lines else "not a Parquet file"
+        raise RefusedError(f"{path}: {what}; {_first_line(problem)}") from None
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
     if nested:
         raise RefusedError(
@@ -220,9 +208,6 @@ def _flat(path: Path, frame: DataFrame) -> DataFrame:
 
 def _first_line(problem: BaseException) -> str:
     return next((line.strip() for line in str(problem).splitlines() if line.strip()), type(problem).__name__)
-
-
-_READERS = {"csv": _text, "tsv": _text, "jsonl": _lines, "parquet": _parquet}
 
 
 def require(frame: DataFrame, name: str, what: str) -> None:
@@ -269,7 +254,7 @@ def pieces(frame: DataFrame, lines: bool, rows: int = 50_000) -> Iterator[str]:
 
 def joined(frame: DataFrame, more: DataFrame) -> DataFrame:
     """Return two tables side by side."""
-    both: Sequence[str] = [name for name in more.columns if name in frame.columns]
+    both = [name for name in more.columns if name in frame.columns]
     if both:
         raise RefusedError(f"the table has a column {both[0]!r} already; rename it, or leave out --keep")
     return frame.hstack(more)

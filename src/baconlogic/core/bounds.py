@@ -19,7 +19,7 @@ import numpy as np
 
 from baconlogic.core import gcd
 from baconlogic.core.checks import ParameterError, parts_of
-from baconlogic.core.criteria import Criterion, Numeric, Table, unlisted
+from baconlogic.core.criteria import Criterion, unlisted
 from baconlogic.core.evaluate import raw_columns
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 
@@ -166,7 +166,7 @@ def _intervals(criteria: Criteria, first: Raw, second: Raw | None) -> Intervals:
         if key[1]:
             found[key] = low, np.array([a if a == b else None for a, b in zip(low, high, strict=True)], dtype=object)
             continue
-        domains = [c.domain for c in criteria[key] if isinstance(c, Numeric)]
+        domains = [c.domain for c in criteria[key]]
         low = np.where(np.isnan(low), max(domain[0] for domain in domains), low)
         high = np.where(np.isnan(high), min(domain[1] for domain in domains), high)
         if (low > high).any():
@@ -184,26 +184,10 @@ def _leaf_intervals(nodes: Mapping[int, Node], intervals: Intervals) -> Known:
             continue
         a, b = intervals[_key(node)]
         try:
-            found[position] = (
-                _numbers(node.criterion, a, b) if isinstance(node.criterion, Numeric) else _categories(node, b)
-            )
+            found[position] = node.criterion.ends(a, b)
         except ValueError as problem:
             raise ParameterError(f"column {node.feature!r}: ", *parts_of(problem)) from None
     return found
-
-
-def _numbers(criterion: Numeric, low: Floats, high: Floats) -> Ends:
-    (least, most), (least_false, most_false) = criterion.image(low, high), criterion.image_of_falsity(low, high)
-    return np.stack([least, most_false]), np.stack([most, least_false])
-
-
-def _categories(leaf: Leaf, values: NDArray[Any]) -> Ends:
-    unknown = np.array([value is None for value in values], dtype=bool)
-    truth = np.full(len(values), np.nan)
-    truth[~unknown] = leaf.criterion.truth(values[~unknown])
-    least, most = leaf.criterion.range
-    low, high = np.where(unknown, least, truth), np.where(unknown, most, truth)
-    return np.stack([low, 1.0 - low]), np.stack([high, 1.0 - high])
 
 
 def _through(order: Order, span: range, known: Known) -> Ends:
@@ -313,15 +297,12 @@ def _start(pieces: dict[Key, list[tuple[Any, Any]]]) -> Intervals:
 def _pieces(criteria: list[Criterion], key: Key, interval: RawEnds, *, coarse: bool = False) -> list[tuple[Any, Any]]:
     """Return each category, or the finite ranges between the points where a leaf bends; outside, all are constant."""
     if key[1]:
-        tables = [c for c in criteria if isinstance(c, Table)]
-        listed: dict[Any, None] = dict.fromkeys(category for c in tables for category, _ in c.truths)
-        allowed = [
-            v for v in (*listed, unlisted(listed)) if all(c.other is not None or v in dict(c.truths) for c in tables)
-        ]
+        listed: dict[Any, None] = dict.fromkeys(category for c in criteria for category, _ in c.truths)
+        allowed = [v for v in (*listed, unlisted(listed)) if all(c.accepts(v) for c in criteria)]
         if not allowed:
             raise ValueError(f"column {key[0]!r} is unknown, but no category is in all the tables that read it")
         return [(category, category) for category in allowed]
-    bends = {x for c in criteria if isinstance(c, Numeric) for x in c.bends}
+    bends = {x for c in criteria for x in c.bends}
     low, high = (float(side[0]) for side in interval)
     start, end = (float(np.clip(side, min(bends), max(bends))) for side in (low, high))
     if coarse:

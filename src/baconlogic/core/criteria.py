@@ -11,10 +11,11 @@ and None in a column of categories.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -29,17 +30,27 @@ from baconlogic.core.checks import (
     pairs_of,
     quantiles_of,
 )
-from baconlogic.core.criterion import UNSTATED, Criterion, Numeric
-from baconlogic.core.fading import logistic
-from baconlogic.core.words import degree, listed, number, numbers
+from baconlogic.core.criterion import (
+    FARTHEST,
+    LARGEST,
+    UNSTATED,
+    Criterion,
+    Numeric,
+    Room,
+    complement,
+    finite,
+    log_room,
+    rest_of,
+)
+from baconlogic.core.gcd import logistic
+from baconlogic.core.words import degree, digits, listed, number, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
+    from baconlogic.core.criterion import Category, ExpressionBuilder
+
     Floats = NDArray[np.float64]
-    Category = str | int | bool
 
 __all__ = ["UNSTATED", "Criterion", "Given", "Numeric", "Ramp", "Sigmoid", "Table", "unlisted"]
 
@@ -49,6 +60,7 @@ class Given(Numeric):
     """The column holds degrees of truth already."""
 
     kind: ClassVar[str] = "given"
+    holds_truths: ClassVar[bool] = True
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def __init__(self, missing: float | None = None) -> None:
@@ -79,9 +91,34 @@ class Given(Numeric):
         check_truth(truth, "truth")
         return float(truth)
 
+    @property
+    def claim(self) -> str:
+        """Nothing: the column speaks for itself."""
+        return ""
+
+    def levels(self) -> str:
+        """Say that the column speaks for itself."""
+        return "a degree of truth"
+
     def words(self, feature: str) -> str:
         """Say that the column speaks for itself."""
-        return f"{feature} is true, to the degree given{self._when_missing()}"
+        return f"{feature} is true, to the degree given{self.when_missing()}"
+
+    def brief(self) -> str:
+        """Say what the column holds."""
+        return self.detail()
+
+    def expression(self, build: ExpressionBuilder) -> tuple[Any, Any]:
+        """Return the value itself."""
+        return build.x, build.op("-", build.number(1.0), build.x)
+
+    def text(self) -> list[str]:
+        """Write nothing: a leaf without a criterion is a given one."""
+        return []
+
+    def moved(self, shift: float, steeper: float, middle: float, missing: float | None) -> Self:  # noqa: ARG002
+        """Return it with another truth for missing values; nothing else may move."""
+        return type(self)(missing)
 
 
 @dataclass(frozen=True)
@@ -89,6 +126,7 @@ class Ramp(Numeric):
     """Straight lines between breakpoints, e.g. Ramp([(12, 0), (25, 1)]): not true below 12, fully true above 25."""
 
     kind: ClassVar[str] = "ramp"
+    vocabulary: ClassVar[tuple[str, ...]] = ("at",)
     points: tuple[tuple[float, float], ...] = ()  # (raw value, truth), raw values increasing
     unit: str = ""
 
@@ -138,6 +176,11 @@ class Ramp(Numeric):
         """The breakpoints."""
         return tuple(self._values)
 
+    @property
+    def corners(self) -> tuple[float, ...]:
+        """The breakpoints."""
+        return self.bends
+
     def known(self, values: Floats) -> Floats:
         """Interpolate between the breakpoints."""
         return _interpolated(values, np.array(self._values), np.array(self._truths))
@@ -145,14 +188,6 @@ class Ramp(Numeric):
     def known_falsity(self, values: Floats) -> Floats:
         """Interpolate between the falsities of the breakpoints."""
         return _interpolated(values, np.array(self._values), 1.0 - np.array(self._truths))
-
-    def _image(self, low: Floats, high: Floats, curve: Callable[[Floats], Floats]) -> tuple[Floats, Floats]:
-        lowest, highest = super()._image(low, high, curve)
-        for x, t in zip(self._values, curve(np.array(self._values)), strict=True):
-            inside = (low < x) & (x < high)
-            lowest = np.where(inside, np.minimum(lowest, t), lowest)
-            highest = np.where(inside, np.maximum(highest, t), highest)
-        return lowest, highest
 
     @property
     def range(self) -> tuple[float, float]:
@@ -177,42 +212,82 @@ class Ramp(Numeric):
                     found.append(x)
         return tuple(found)
 
-    def inverse(self, truth: float) -> float:
-        """Return the raw value that is `truth` true; the first to be fully true, the last not to be true at all."""
-        found = self.crossings(truth)
-        low, high = self.range
-        if not found:
-            raise ValueError(f"no value is {truth:g} true; truths run from {low:g} to {high:g}")
-        if not self.monotone:
-            raise ValueError("this ramp rises and falls; use crossings(truth) for every value")
-        return found[0]
+    @property
+    def flag(self) -> tuple[float, float] | None:
+        """The truths of 0 and 1, as one learned of a 0/1 column has them: not those two themselves."""
+        if self._values == [0.0, 1.0] and set(self._truths) != {0.0, 1.0}:
+            return self._truths[0], self._truths[1]
+        return None
 
     @property
-    def of_flag(self) -> bool:
-        """Whether it gives 0 and 1, and nothing else, a truth of their own, as one learned of a 0/1 column does."""
-        return self._values == [0.0, 1.0] and set(self._truths) != {0.0, 1.0}
+    def claim(self) -> str:
+        """What its breakpoints ask for: large values, small ones, or some between; of a flag nothing."""
+        if self.flag or self.rising is not None:
+            return "" if self.flag else super().claim
+        top = self._truths.index(max(self._truths))
+        rises, falls = self._truths[: top + 1], self._truths[top:]
+        return "is in range" if rises == sorted(rises) and falls == sorted(falls, reverse=True) else "fits"
 
-    def words(self, feature: str) -> str:
+    def levels(self) -> str:
         """Say each level and where it holds, and half-way when there are but two."""
         points = list(self.points)
-        if self.of_flag:
-            no, yes = (degree(t) for t in self._truths)
-            return f"{feature}: {yes} when 1, {no} when 0{self._in_unit()}{self._when_missing()}"
+        if self.flag:
+            no, yes = (degree(t) for t in self.flag)
+            return f"{yes} when 1, {no} when 0"
         if len(points) == 2 and self.range == (0.0, 1.0):
             points.insert(1, (self.inverse(0.5), 0.5))
         shown = dict(zip((x for x, _ in points), numbers([x for x, _ in points]), strict=True))
         levels = [(t, [shown[x] for x, _ in group]) for t, group in groupby(points, key=lambda point: point[1])]
         places = [f"at {at[0]}" if len(at) == 1 else f"from {at[0]} to {at[-1]}" for _, at in levels]
         places[0], places[-1] = f"below {levels[0][1][-1]}", f"above {levels[-1][1][0]}"
-        said = ", ".join(f"{degree(t)} {place}" for (t, _), place in zip(levels, places, strict=True))
-        return f"{feature} {self._kind()}: {said}{self._in_unit()}{self._when_missing()}"
+        return ", ".join(f"{degree(t)} {place}" for (t, _), place in zip(levels, places, strict=True))
 
-    def _kind(self) -> str:
-        if self.rising is not None:
-            return "is large" if self.rising else "is small"
-        top = self._truths.index(max(self._truths))
-        rises, falls = self._truths[: top + 1], self._truths[top:]
-        return "is in range" if rises == sorted(rises) and falls == sorted(falls, reverse=True) else "fits"
+    def brief(self) -> str:
+        """Say where it is half true, when that is one value; of a flag, how true 1 and 0 are."""
+        return self.detail() if self.flag else super().brief()
+
+    def mirrored(self) -> Ramp | None:
+        """Return the ramp through the complements, unless they are too near 1 to be told apart."""
+        points = [(x, complement(t)) for x, t in self.points]
+        return None if len({t for _, t in points}) == 1 else Ramp(points, rest_of(self.missing), self.unit)
+
+    def expression(self, build: ExpressionBuilder) -> tuple[Any, Any]:
+        """Return its lines, and those of the falsities."""
+        return build.lines(self.points), build.lines([(x, 1.0 - t) for x, t in self.points])
+
+    def compiled(self, loops: Any, values: NDArray[Any], out: Floats, *, turned: bool) -> bool | None:
+        """Interpolate by a compiled loop."""
+        marks, truths = np.array(self.points).T.copy()
+        return bool(loops.ramp(values, marks, 1.0 - truths if turned else truths, out))
+
+    def room(self, low: float, high: float) -> Room:
+        """Return its ends; breakpoints so near each other that rounding would make them one stay where they are."""
+        first, last = self._values[0], self._values[-1]
+        gap = min(b - a for a, b in pairwise(self._values))
+        apart = math.log(gap) - math.log(1e-12 * max(abs(first), abs(last), abs(low), abs(high), 1e-280))
+        steeper = log_room(1.0 / (last - first))[0], min(apart, FARTHEST)
+        return Room(first, last, (last - first) / 5.0, steeper if apart >= 0.0 else None)
+
+    def moved(self, shift: float, steeper: float, middle: float, missing: float | None) -> Self:
+        """Return it with all breakpoints moved, and apart or together: truths and order are kept."""
+        wider = math.expm1(-steeper)
+        points = [(finite(x + (x - middle) * wider + shift), t) for x, t in self.points]
+        return type(self)(points, missing, self.unit)
+
+    def slopes(self, values: Floats, units: tuple[float, float], middle: float) -> Floats:
+        """Return how truth changes as it moves: by the rise of the line that a value is on."""
+        x, t = np.array(self.points).T
+        rise = np.r_[0.0, np.diff(t) / np.diff(x), 0.0][np.searchsorted(x, values)]
+        return np.stack([-units[0] * rise, units[1] * rise * (np.clip(values, x[0], x[-1]) - middle)])
+
+    def text(self) -> list[str]:
+        """Write each breakpoint: 1 at 25."""
+        return [f"{digits(t)} at {digits(x)}" for x, t in self.points]
+
+    @classmethod
+    def from_text(cls, said: dict[str, Any]) -> Self:
+        """Make a ramp of its breakpoints."""
+        return cls(said.pop("at"), **said)
 
 
 @dataclass(frozen=True)
@@ -220,6 +295,8 @@ class Sigmoid(Numeric):
     """Half true at `centre`, rising with `slope` (falling when it is negative)."""
 
     kind: ClassVar[str] = "sigmoid"
+    vocabulary: ClassVar[tuple[str, ...]] = ("half", "slope")
+    learnable: ClassVar[bool] = True
     centre: float = 0.0
     slope: float = 1.0
     unit: str = ""
@@ -271,12 +348,55 @@ class Sigmoid(Numeric):
             return math.inf if (truth == 1.0) == self.rising else -math.inf
         return self.centre + (math.log(truth) - math.log1p(-truth)) / self.slope
 
-    def words(self, feature: str) -> str:
+    def span(self, hardly: float) -> tuple[float, float]:
+        """Return where it is hardly true and where nearly, the smaller value first."""
+        start, end = sorted((self.inverse(hardly), self.inverse(1.0 - hardly)))
+        return start, end
+
+    def levels(self) -> str:
         """Say where it is half true, and where above that it is nearly true, or hardly."""
         at = [(self.inverse(t), t) for t in (0.5, 0.95 if self.rising else 0.05)]
         shown = numbers([x for x, _ in at])
-        said = ", ".join(f"{degree(t)} at {text}" for (_, t), text in zip(at, shown, strict=True))
-        return f"{feature} is {'large' if self.rising else 'small'}: {said}{self._in_unit()}{self._when_missing()}"
+        return ", ".join(f"{degree(t)} at {text}" for (_, t), text in zip(at, shown, strict=True))
+
+    def mirrored(self) -> Sigmoid:
+        """Return the sigmoid of the opposite slope."""
+        return replace(self, slope=-self.slope, missing=rest_of(self.missing))
+
+    def expression(self, build: ExpressionBuilder) -> tuple[Any, Any]:
+        """Return the curve and its mirror image."""
+        return build.logistic(self.centre, self.slope), build.logistic(self.centre, -self.slope)
+
+    def compiled(self, loops: Any, values: NDArray[Any], out: Floats, *, turned: bool) -> bool | None:
+        """Evaluate the curve by a compiled loop."""
+        return bool(loops.sigmoid(values, self.centre, -self.slope if turned else self.slope, out))
+
+    def room(self, low: float, high: float) -> Room:  # noqa: ARG002
+        """Return its centre, and how much steeper or flatter it may be."""
+        return Room(self.centre, self.centre, 1.0 / abs(self.slope), log_room(self.slope))
+
+    def moved(self, shift: float, steeper: float, middle: float, missing: float | None) -> Self:  # noqa: ARG002
+        """Return it with its centre moved and its slope times a factor: the direction is kept."""
+        return type(self)(finite(self.centre + shift), self.slope * math.exp(steeper), missing, self.unit)
+
+    def slopes(self, values: Floats, units: tuple[float, float], middle: float) -> Floats:  # noqa: ARG002
+        """Return how truth changes as it moves: t (1 - t) times -slope, and times slope (x - centre)."""
+        truth = self.known(values)
+        bend = truth * (1.0 - truth)
+        with np.errstate(over="ignore"):
+            steps = np.clip(self.slope * (values - self.centre), -LARGEST, LARGEST)
+        return np.stack([-units[0] * self.slope * bend, units[1] * steps * bend])
+
+    def text(self) -> list[str]:
+        """Write where it is half true, and how steep it is there."""
+        return [f"half at {digits(self.centre)}", f"slope {digits(self.slope)}"]
+
+    @classmethod
+    def from_text(cls, said: dict[str, Any]) -> Self:
+        """Make a sigmoid of its centre and slope."""
+        if not ("half" in said and "slope" in said):
+            raise ValueError("a sigmoid needs both `half at` and `slope`")
+        return cls(said.pop("half"), said.pop("slope"), **said)
 
 
 @dataclass(frozen=True)
@@ -284,6 +404,7 @@ class Table(Criterion):
     """A truth for each category, and one for any `other`; without it a category not in the table is an error."""
 
     kind: ClassVar[str] = "table"
+    vocabulary: ClassVar[tuple[str, ...]] = ("if", "other")
     categorical: ClassVar[bool] = True
     truths: tuple[tuple[Category, float], ...] = ()
     other: float | None = None
@@ -347,13 +468,44 @@ class Table(Criterion):
         check_truth(truth, "truth")
         return tuple(category for category, t in self.truths if t >= truth)
 
-    def words(self, feature: str) -> str:
+    def ends(self, low: NDArray[Any], high: NDArray[Any]) -> tuple[Floats, Floats]:  # noqa: ARG002
+        """Return the lowest and highest truth of each category with its falsity; None is one of any truth."""
+        unknown = np.array([value is None for value in high], dtype=bool)
+        truth = np.full(len(high), np.nan)
+        truth[~unknown] = self.truth(high[~unknown])
+        least, most = (np.where(unknown, end, truth) for end in self.range)
+        return np.stack([least, 1.0 - least]), np.stack([most, 1.0 - most])
+
+    @property
+    def claim(self) -> str:
+        """Some categories fit."""
+        return "fits"
+
+    def levels(self) -> str:
         """Say the categories of each degree of truth."""
         degrees = dict.fromkeys(t for _, t in self.truths)
         said = [f"{degree(t)} for {listed([repr(c) for c, own in self.truths if own == t])}" for t in degrees]
-        if self.other is not None:
-            said.append(f"{degree(self.other)} for anything else")
-        return f"{feature} fits: {', '.join(said)}{self._when_missing()}"
+        return ", ".join(said if self.other is None else [*said, f"{degree(self.other)} for anything else"])
+
+    def mirrored(self) -> Table:
+        """Return the table of the complements."""
+        return Table([(c, complement(t)) for c, t in self.truths], rest_of(self.other), rest_of(self.missing))
+
+    def expression(self, build: ExpressionBuilder) -> tuple[Any, Any]:
+        """Return the truth of each category, and its falsity."""
+        turned = [(category, 1.0 - t) for category, t in self.truths]
+        other = None if self.other is None else 1.0 - self.other
+        return build.choices(self.truths, self.other), build.choices(turned, other)
+
+    def text(self) -> list[str]:
+        """Write the truth of each category: 1 if "red"."""
+        said = [f"{digits(t)} if {json.dumps(category, ensure_ascii=False)}" for category, t in self.truths]
+        return said if self.other is None else [*said, f"other {digits(self.other)}"]
+
+    @classmethod
+    def from_text(cls, said: dict[str, Any]) -> Self:
+        """Make a table of what is said of categories."""
+        return cls(said.pop("if", []), **said)
 
 
 def _interpolated(values: Floats, marks: Floats, truths: Floats) -> Floats:

@@ -2,11 +2,16 @@
 
 A block of rows stays in the cache while it passes through the whole tree. From COMPILED_ROWS on, and where numba is
 installed, gates, sigmoids and ramps run compiled; the results agree to about 1e-15. Beside truths, falsities are
-carried where they are needed for that (see `sides`).
+carried where they are needed.
+
+A truth near 1 has lost the digits in which its falsity, 1 - truth, differs from 0, and a disjunction works on those:
+"almost surely not, but for one chance in 10**20" is a difference to the gates above. So where it matters the falsity
+is worked out beside the truth, both to full precision, and never taken as 1 - truth.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,12 +23,11 @@ import numpy as np
 
 from baconlogic.core import gcd
 from baconlogic.core.checks import ParameterError, parts_of
-from baconlogic.core.criteria import Criterion, Ramp, Sigmoid
-from baconlogic.core.nodes import Gate, Leaf, Node, flatten
-from baconlogic.core.sides import Sides, below, needed
+from baconlogic.core.criteria import Criterion
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,6 +40,48 @@ if TYPE_CHECKING:
 COMPILED_ROWS = 100_000
 NUMPY_BLOCK = 8192
 COMPILED_BLOCK = 65536  # long, so that threads do not wait for each other between steps; shorter for a large tree
+
+
+class Sides(NamedTuple):
+    """Whether a node's truth and its falsity are needed."""
+
+    truth: bool
+    falsity: bool
+
+    def turned(self) -> Sides:
+        """Swap the two, as a negation does."""
+        return Sides(self.falsity, self.truth)
+
+    def __or__(self, other: object) -> Sides:
+        return Sides(self.truth or other.truth, self.falsity or other.falsity) if isinstance(other, Sides) else self
+
+
+def needed(order: Sequence[tuple[Node, tuple[int, ...]]], *, every_truth: bool = False) -> list[Sides]:
+    """Return what is needed of each node of `flatten` to know the truth of the root, or of every node."""
+    found = [Sides(every_truth, falsity=False)] * len(order)
+    found[-1] = Sides(truth=True, falsity=False)
+    for position in range(len(order) - 1, -1, -1):
+        node, children = order[position]
+        for child in children:
+            found[child] |= below(node, found[position])
+    return found
+
+
+def below(node: Node, own: Sides) -> Sides:
+    """Return what a node needs of each input to know its own sides."""
+    if isinstance(node, Not):
+        return own.turned()
+    if not isinstance(node, Gate):
+        return own
+    dual, _, product, power = node.coefficients
+    combined, rest = own.turned() if dual else own  # a disjunction combines falsities
+    if math.isinf(power):
+        found = Sides(truth=False, falsity=True)  # only what is fully true counts: where falsity is 0
+    elif product > 0.0 and rest:
+        found = Sides(truth=True, falsity=True)
+    else:
+        found = Sides(combined, rest)
+    return found.turned() if dual else found
 
 
 class _GateStep(NamedTuple):
@@ -157,16 +203,10 @@ class _CompiledSteps(_NumpySteps):
     def leaf(self, criterion: Criterion, column: NDArray[Any], out: Floats, *, turned: bool) -> None:
         from baconlogic.kernel import loops
 
-        if isinstance(criterion, Sigmoid):
-            slope = -criterion.slope if turned else criterion.slope
-            missing = loops.sigmoid(column, criterion.centre, slope, out)
-        elif isinstance(criterion, Ramp):
-            values, truths = np.array(criterion.points).T.copy()
-            missing = loops.ramp(column, values, 1.0 - truths if turned else truths, out)
-        else:
+        missing = criterion.compiled(loops, column, out, turned=turned)
+        if missing is None:
             super().leaf(criterion, column, out, turned=turned)
-            return
-        if missing:
+        elif missing:
             criterion.fill(out, column, turned=turned)
 
     def combine(self, gate: _GateStep, found: Pair, position: int, scratch: Floats) -> None:
@@ -200,3 +240,78 @@ def _fails(criterion: Criterion, value: NDArray[Any]) -> bool:
     except ValueError:
         return True
     return False
+
+
+class Truths:
+    """The nodes of a tree in the order of `flatten`, with the truths of each; `known` has those of the leaves.
+
+    Asked what the root would say if one node were another, only the gates between the two are combined again: trying
+    many small changes is cheap.
+    """
+
+    def __init__(self, root: Node, known: Mapping[Leaf, Floats]) -> None:
+        self.order = flatten(root)
+        self.parent: list[int | None] = [None] * len(self.order)
+        self.known = known
+        self.of: list[Floats] = []
+        for position, (node, below) in enumerate(self.order):
+            for child in below:
+                self.parent[child] = position
+            self.of.append(known[node] if isinstance(node, Leaf) else combined(node, [self.of[i] for i in below]))
+        self._gates = {
+            position: (np.array(node.weights)[:, None], node.coefficients)
+            for position, (node, _) in enumerate(self.order)
+            if isinstance(node, Gate)
+        }
+
+    def root_if(self, position: int, truth: Floats) -> Floats:
+        """Return the truths of the root if the node at a position had these."""
+        while (above := self.parent[position]) is not None:
+            if above in self._gates:
+                inputs = [truth if i == position else self.of[i] for i in self.order[above][1]]
+                truth = gcd.combine(np.stack(inputs), *self._gates[above])
+            else:
+                truth = 1.0 - truth
+            position = above
+        return truth
+
+    def tree_with(self, position: int, node: Node) -> Node:
+        """Return the whole tree with another node at a position."""
+        while (above := self.parent[position]) is not None:
+            parent, below = self.order[above]
+            node = parent.with_children(
+                tuple(node if i == position else old for i, old in zip(below, parent.children, strict=True))
+            )
+            position = above
+        return node
+
+    def entry(self, position: int) -> tuple[int, int]:
+        """Return the gate at which a leaf enters, negations included, and the place at which it does."""
+        above = self.parent[position]
+        while above is not None and isinstance(self.order[above][0], Not):
+            position, above = above, self.parent[above]
+        if above is None:
+            raise ValueError("this is the only leaf; a tree needs at least one")
+        return above, self.order[above][1].index(position)
+
+
+def leaf_truths(root: Node, table: Columns) -> dict[Leaf, Floats]:
+    """Return what each leaf of a tree says of some rows."""
+    order = flatten(root)
+    found = truths(root, table, every_node=True)
+    return {node: truth for (node, _), truth in zip(order, found, strict=True) if isinstance(node, Leaf)}
+
+
+def combined(node: Node, inputs: list[Floats]) -> Floats:
+    """Return the truths of a gate or a negation over those of its inputs."""
+    if isinstance(node, Gate):
+        return gcd.combine(np.stack(inputs), np.array(node.weights)[:, None], node.coefficients)
+    return 1.0 - inputs[0]
+
+
+def both_combined(node: Node, inputs: list[Floats]) -> Floats:
+    """Return truths and falsities of a gate or a negation over those of its inputs, (2, rows) each."""
+    if isinstance(node, Gate):
+        true, false = np.stack(inputs, axis=1)
+        return np.stack(gcd.combine_both(true, false, np.array(node.weights)[:, None], node.coefficients))
+    return inputs[0][::-1]

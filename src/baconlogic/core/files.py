@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from baconlogic.core.answers import Feature, Label, Link, as_label, plain_data
-from baconlogic.core.criteria import Criterion, Given, Ramp, Sigmoid, Table
+from baconlogic.core.criterion import KINDS, Criterion
+from baconlogic.core.gcd import AGGREGATORS
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 
 if TYPE_CHECKING:
@@ -45,7 +46,20 @@ class ModelFormatError(ValueError):
 def schema() -> dict[str, Any]:
     """Return the JSON schema of model files."""
     text = package_files("baconlogic.core").joinpath(f"schema/model-{VERSION}.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
+    found = dict(json.loads(text))
+    shapes = found["$defs"]["criterion"]["oneOf"]
+    listed = {shape["properties"]["kind"]["const"] for shape in shapes}
+    shapes += [_shape(kind) for name, kind in KINDS.items() if name not in listed]
+    found["$defs"]["gate"]["properties"]["gate"]["enum"] = list(AGGREGATORS)
+    return found
+
+
+def _shape(kind: type[Criterion]) -> dict[str, Any]:
+    """Return the schema of a criterion that the file does not list: one that was defined elsewhere."""
+    entries = {name: _ENTRIES[entry][1] for name, entry in _typed(kind).items()}
+    required = [name for name, entry in _typed(kind).items() if _is_required(name, entry)]
+    properties = {"kind": {"const": kind.kind}, **entries}
+    return {"required": required, "properties": properties, "additionalProperties": False}
 
 
 def to_document(root: Node) -> dict[str, Any]:
@@ -89,23 +103,11 @@ def decision_to_document(
 def _write(node: Node, below: tuple[int, ...]) -> dict[str, Any]:
     named = {"name": node.name} if node.name else {}
     if isinstance(node, Leaf):
-        return {"leaf": node.feature, "criterion": _write_criterion(node.criterion), **named}
+        return {"leaf": node.feature, "criterion": node.criterion.to_dict(), **named}
     if isinstance(node, Gate):
         gate = {"gate": node.aggregator, "andness": node.andness, "weights": list(node.weights)}
         return {**gate, "inputs": list(below), **named}
     return {"not": below[0], **named}
-
-
-def _write_criterion(criterion: Criterion) -> dict[str, Any]:
-    said: dict[str, Any] = {"kind": criterion.kind}
-    if isinstance(criterion, Ramp):
-        said["points"] = [list(point) for point in criterion.points]
-    elif isinstance(criterion, Sigmoid):
-        said |= {"centre": criterion.centre, "slope": criterion.slope}
-    elif isinstance(criterion, Table):
-        said["truths"] = [list(entry) for entry in criterion.truths]
-    optional = {key: getattr(criterion, key, None) for key in ("other", "missing", "unit")}
-    return said | {key: value for key, value in optional.items() if value not in (None, "")}
 
 
 def from_document(document: Any) -> Node:
@@ -208,22 +210,29 @@ def _read_node(entry: Any, place: str, position: int, loose: dict[int, Node]) ->
 
 
 def _read_criterion(entry: Any, place: str) -> Criterion:
-    kind = _text(_mapping(entry, place).get("kind"), f"{place}.kind")
-    missing, unit = {"missing": _number}, {"unit": _text}
-    shapes: dict[str, tuple[type[Criterion], dict[str, Any], dict[str, Any]]] = {
-        Given.kind: (Given, {}, missing),
-        Ramp.kind: (Ramp, {"points": _each(_pair(_number))}, missing | unit),
-        Sigmoid.kind: (Sigmoid, {"centre": _number, "slope": _number}, missing | unit),
-        Table.kind: (Table, {"truths": _each(_pair(_category))}, missing | {"other": _number}),
-    }
-    if kind not in shapes:
-        raise ModelFormatError(f"{place}.kind", f"expected one of {', '.join(shapes)}, got {kind!r}")
-    make, required, optional = shapes[kind]
+    name = _text(_mapping(entry, place).get("kind"), f"{place}.kind")
+    if name not in KINDS:
+        raise ModelFormatError(f"{place}.kind", f"expected one of {', '.join(KINDS)}, got {name!r}")
+    kind = KINDS[name]
+    readers = {key: _ENTRIES[entry][0] for key, entry in _typed(kind).items()}
+    required = {key: read for key, read in readers.items() if _is_required(key, _typed(kind)[key])}
+    optional = {key: read for key, read in readers.items() if key not in required}
     said = _fields(entry, place, {"kind": _text} | required, optional)
     del said["kind"]
-    if "points" in said and said["points"] != sorted(said["points"]):
-        raise ModelFormatError(f"{place}.points", "breakpoints must increase")
-    return made(place, lambda: make(**said))
+    return made(place, lambda: kind(**said))
+
+
+def _typed(kind: type[Criterion]) -> dict[str, str]:
+    """Return the types of the fields of a criterion, all of which a file can hold."""
+    found = kind.entries()
+    for name, entry in found.items():
+        if entry not in _ENTRIES:
+            raise NotImplementedError(f"{kind.__name__}.{name} is a {entry}; a file holds {' or '.join(_ENTRIES)}")
+    return found
+
+
+def _is_required(name: str, entry: str) -> bool:
+    return name != "unit" and "None" not in entry
 
 
 def made(place: str, make: Callable[[], T]) -> T:
@@ -291,6 +300,31 @@ def _pair(read_first: Callable[[Any, str], Any]) -> Callable[[Any, str], tuple[A
     return read
 
 
+def _breakpoints(value: Any, place: str) -> list[tuple[float, float]]:
+    found = _each(_pair(_number))(value, place)
+    if found != sorted(found):
+        raise ModelFormatError(place, "breakpoints must increase")
+    return found
+
+
+def _pairs_of(first: dict[str, Any], least: int) -> dict[str, Any]:
+    pair = {"type": "array", "prefixItems": [first, {"$ref": "#/$defs/truth"}], "items": False, "minItems": 2}
+    return {"type": "array", "minItems": least, "items": pair}
+
+
+# The types that fields of criteria may have: how each is read, and its schema.
+_ENTRIES: dict[str, tuple[Callable[[Any, str], Any], dict[str, Any]]] = {
+    "float": (_number, {"$ref": "#/$defs/number"}),
+    "float | None": (_number, {"$ref": "#/$defs/truth"}),
+    "str": (_text, {"$ref": "#/$defs/text"}),
+    "tuple[tuple[float, float], ...]": (_breakpoints, _pairs_of({"$ref": "#/$defs/number"}, 2)),
+    "tuple[tuple[Category, float], ...]": (
+        _each(_pair(_category)),
+        _pairs_of({"type": ["string", "integer", "boolean"]}, 1),
+    ),
+}
+
+
 def _refuse(place: str, expected: str, value: Any) -> NoReturn:
     short = isinstance(value, str | float | None) or (isinstance(value, int) and abs(value) < 10**40)
     shown = repr(value) if short else f"a {type(value).__name__}"
@@ -299,10 +333,15 @@ def _refuse(place: str, expected: str, value: Any) -> NoReturn:
 
 def write(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a document; see `write_whole`."""
+    write_whole(encoded(document), path)
+
+
+def encoded(document: dict[str, Any]) -> bytes:
+    """Return what a file of this document holds."""
     text = (_layout(document) + "\n").encode()
     if len(text) > MOST_BYTES:
         raise ValueError(f"a model file holds at most {MOST_BYTES // 1024**2} MiB; this one would not be read again")
-    write_whole(text, path)
+    return text
 
 
 def write_whole(data: bytes, path: str | os.PathLike[str]) -> None:

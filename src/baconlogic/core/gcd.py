@@ -12,6 +12,9 @@ move with a: then the andness one measures (section 2.2) is the andness one aske
 that knows p, q and c: the kernel compiles `coefficients` and `slopes`, and exports print the numbers they return.
 
 n inputs reach the drastic ends at n/(n-1) and -1/(n-1) (2 and -1 for two); beyond them a gate stays drastic.
+
+Exponentials are 0 from FAR on, and a product takes a truth up to LEAST as 0. So nothing hangs on numbers near the
+smallest that a computer can hold, where digits are lost one by one and programs in other languages would differ.
 """
 
 from __future__ import annotations
@@ -21,15 +24,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from baconlogic.core.fading import LEAST, fading
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
 
+FAR = 690.0
+LEAST = 1e-300  # exp(-FAR) is a little above
 LOWEST, HIGHEST = -1.0, 2.0
 DRASTIC_BELOW = 1e-9  # n - (n - 1) a, the room left to the drastic end: what is smaller is rounding
 NEUTRAL, HARD = 0.5, 0.75  # the joints of the formula (and, mirrored, 1/4)
@@ -38,6 +41,17 @@ FULLY = 0.75 * 2.0**-53  # to a drastic gate a falsity below this is none: the t
 # At truth 0 the geometric form has an infinite slope: where slopes are taken, 0 and 1 are read as this far inside.
 EPS = 1e-9
 SHORT_OF_DRASTIC = 1e-4  # the drastic ends have no slope either: slopes are taken this far inside
+
+
+def fading(distance: Floats) -> Floats:
+    """Return exp(-distance), and 0 where the distance is FAR or more; NaN stays NaN."""
+    return np.where(distance >= FAR, 0.0, np.exp(-np.minimum(distance, FAR)))
+
+
+def logistic(u: Floats) -> Floats:
+    """Return 1 / (1 + exp(-u)), precise also where it is nearly 0."""
+    small = fading(np.abs(u))
+    return np.where(u > 0.0, 1.0, small) / (1.0 + small)
 
 
 def coefficients(andness: Any, n: Any, knee: Any) -> tuple[Any, Any, Any]:
@@ -59,6 +73,16 @@ def slopes(andness: Any, n: Any, knee: Any) -> tuple[Any, Any, Any]:
 def andness_of_power(power: float, n: int) -> float:
     """Return the andness whose c is `power`: the inverse of `coefficients` on the hard side (3/4 and above)."""
     return float((n - (n + 1.0) * (1.0 + power) ** -n) / (n - 1.0))
+
+
+def drastic(n: int) -> float:
+    """Return the highest andness of n inputs; the lowest is its mirror."""
+    return n / (n - 1.0)
+
+
+def product(n: int) -> float:
+    """Return the andness of the product of n inputs (c = 1): 5/4 for two."""
+    return andness_of_power(1.0, n)
 
 
 class Coefficients(NamedTuple):
@@ -93,17 +117,35 @@ def check_andness(andness: ArrayLike) -> None:
 
 @dataclass(frozen=True)
 class Aggregator:
-    """A rule that turns andness into the coefficients of a gate. `knee`: the andness from which c follows it."""
+    """A rule that turns andness into the coefficients of a gate. `knee`: the andness from which c follows it.
+
+    Another rule is another knee, or a subclass with its own `numbers` and `slopes`; it is known once in AGGREGATORS.
+    """
 
     name: str
     knee: float
+
+    def numbers(self, andness: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return (p, q, c) of the conjunctive side, andness >= 1/2."""
+        return coefficients(andness, n, self.knee)
+
+    def slopes(self, andness: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return the derivatives of `numbers` in andness."""
+        if not self.learnable:
+            raise NotImplementedError(f"the aggregator {self.name!r} has numbers of its own, but no `slopes` of them")
+        return slopes(andness, n, self.knee)
+
+    @property
+    def learnable(self) -> bool:
+        """Whether compiled learning knows the rule: all that it knows of one is the knee."""
+        return type(self).numbers is Aggregator.numbers
 
     def coefficients(self, andness: float, n: int = 2) -> Coefficients:
         """Return the coefficients of a gate with n inputs."""
         check_andness(andness)
         dual = andness < NEUTRAL
         with np.errstate(divide="ignore"):
-            mean, product, power = coefficients(1.0 - andness if dual else andness, n, self.knee)
+            mean, product, power = self.numbers(1.0 - andness if dual else andness, n)
         return Coefficients(dual, float(mean), float(product), float(power))
 
     def __call__(
@@ -113,7 +155,7 @@ class Aggregator:
         x, w, a = _prepare(inputs, weights, andness)
         dual = a < NEUTRAL
         with np.errstate(divide="ignore"):
-            mean, product, power = coefficients(np.where(dual, 1.0 - a, a), float(len(x)), self.knee)
+            mean, product, power = self.numbers(np.where(dual, 1.0 - a, a), float(len(x)))
         z, rest = mix(np.where(dual, 1.0 - x, x), np.where(dual, x, 1.0 - x), w, mean, product, power)
         return np.where(dual, rest, z)
 
@@ -136,8 +178,8 @@ class Aggregator:
         n = float(len(x))
         changes = 1.0 * (a <= n / (n - 1.0))  # beyond its end a gate stays drastic: no slope at all
         a = np.minimum(a, n / (n - 1.0) - SHORT_OF_DRASTIC)
-        mean, product, power = coefficients(a, n, self.knee)
-        dmean, dproduct, dpower = slopes(a, n, self.knee)
+        mean, product, power = self.numbers(a, n)
+        dmean, dproduct, dpower = self.slopes(a, n)
         logs = np.log(x)
         log_product = n * (w * logs).sum(axis=0)
         g = np.exp(power * log_product)
@@ -154,6 +196,7 @@ gcd = Aggregator("gcd", knee=NEUTRAL)
 exact = Aggregator("exact", knee=HARD)
 #: The aggregators by name.
 AGGREGATORS = {rule.name: rule for rule in (gcd, exact)}
+DEFAULT = gcd.name
 
 
 def mix(x: Floats, rest: Floats, weights: Floats, mean: Any, product: Any, power: Any) -> tuple[Floats, Floats]:
@@ -196,122 +239,6 @@ def measured_andness(andness: float, n: int = 2, aggregator: Aggregator = gcd) -
     for _ in range(n):
         value = value @ shares
     return float(n / (n - 1.0) - (n + 1.0) / (n - 1.0) * value)
-
-
-@dataclass(frozen=True)
-class Family:
-    """A stretch of the andness scale that people speak of in one way (Appendix D), and the role of a feature in it."""
-
-    name: str
-    words: str
-    role: str
-    phrase: str  # the words, to be followed by a list
-
-
-_HARD_AND = Family("hard conjunction", "must have all", "mandatory", "must have all of")
-_SOFT_AND = Family("soft conjunction", "nice to have most", "desired", "nice to have most of")
-_MEAN = Family("arithmetic mean", "nice to have", "neutral", "nice to have, by weight")
-_SOFT_OR = Family("soft disjunction", "nice to have some", "optional", "nice to have some of")
-_HARD_OR = Family("hard disjunction", "enough to have any", "sufficient", "enough to have any of")
-
-
-@dataclass(frozen=True)
-class Level:
-    """A named degree of simultaneity: a point of the andness scale, or the open stretch between two points."""
-
-    code: str
-    name: str
-    family: Family
-    low: Callable[[int], float]  # the ends for n inputs: the hyper levels move with n
-    high: Callable[[int], float]
-
-    @property
-    def words(self) -> str:
-        """How a person says it: "must have all"."""
-        return self.family.words
-
-    @property
-    def phrase(self) -> str:
-        """The words, to be followed by what they are about: "must have all of"."""
-        return self.family.phrase
-
-    @property
-    def role(self) -> str:
-        """What an input is at this level: mandatory, desired, neutral, optional or sufficient (section 3.3.1)."""
-        return self.family.role
-
-    def span(self, n: int = 2) -> tuple[float, float]:
-        """Return its lowest and highest andness for n inputs; equal for a point."""
-        return self.low(n), self.high(n)
-
-    def andness(self, n: int = 2) -> float:
-        """Return the andness its code stands for with n inputs: the point, or the middle of the stretch."""
-        low, high = self.span(n)
-        return low if low == high else (low + high) / 2.0
-
-
-def drastic(n: int) -> float:
-    """Return the highest andness of n inputs; the lowest is its mirror."""
-    return n / (n - 1.0)
-
-
-def product(n: int) -> float:
-    """Return the andness of the product of n inputs (c = 1): 5/4 for two."""
-    return andness_of_power(1.0, n)
-
-
-def _at(fourteenths: int) -> Callable[[int], float]:
-    return lambda _: fourteenths / 14.0
-
-
-def _not(point: Callable[[int], float]) -> Callable[[int], float]:
-    return lambda n: 1.0 - point(n)
-
-
-_TABLE = (
-    ("CC", "drastic conjunction", _HARD_AND, drastic, drastic),
-    ("HHC", "high hyper-conjunction", _HARD_AND, product, drastic),
-    ("CP", "product t-norm", _HARD_AND, product, product),
-    ("LHC", "low hyper-conjunction", _HARD_AND, _at(14), product),
-    ("C", "pure conjunction", _HARD_AND, _at(14), _at(14)),
-    ("HC+", "high hard conjunction", _HARD_AND, _at(13), _at(13)),
-    ("HC", "medium hard conjunction", _HARD_AND, _at(12), _at(12)),
-    ("HC-", "low hard conjunction", _HARD_AND, _at(11), _at(11)),
-    ("SC+", "high soft conjunction", _SOFT_AND, _at(10), _at(10)),
-    ("SC", "medium soft conjunction", _SOFT_AND, _at(9), _at(9)),
-    ("SC-", "low soft conjunction", _SOFT_AND, _at(8), _at(8)),
-    ("A", "logic neutrality", _MEAN, _at(7), _at(7)),
-    ("SD-", "low soft disjunction", _SOFT_OR, _at(6), _at(6)),
-    ("SD", "medium soft disjunction", _SOFT_OR, _at(5), _at(5)),
-    ("SD+", "high soft disjunction", _SOFT_OR, _at(4), _at(4)),
-    ("HD-", "low hard disjunction", _HARD_OR, _at(3), _at(3)),
-    ("HD", "medium hard disjunction", _HARD_OR, _at(2), _at(2)),
-    ("HD+", "high hard disjunction", _HARD_OR, _at(1), _at(1)),
-    ("D", "pure disjunction", _HARD_OR, _at(0), _at(0)),
-    ("LHD", "low hyper-disjunction", _HARD_OR, _not(product), _at(0)),
-    ("DP", "product t-conorm", _HARD_OR, _not(product), _not(product)),
-    ("HHD", "high hyper-disjunction", _HARD_OR, _not(drastic), _not(product)),
-    ("DD", "drastic disjunction", _HARD_OR, _not(drastic), _not(drastic)),
-)
-#: The 23 named levels by their code, from the drastic conjunction to the drastic disjunction.
-LEVELS: dict[str, Level] = {row[0]: Level(*row) for row in _TABLE}
-_CONJUNCTIVE = tuple(LEVELS.values())[:12]  # from the drastic conjunction down to neutrality
-_DISJUNCTIVE = tuple(LEVELS.values())[:10:-1]  # its mirror
-
-
-def nearest_level(andness: float, n: int = 2) -> Level:
-    """Return the level nearest to an andness for n inputs; half-way cases go to the harder one, as the formula does."""
-    check_andness(andness)
-    mirrored = andness < NEUTRAL
-    side, a = (_DISJUNCTIVE, 1.0 - andness) if mirrored else (_CONJUNCTIVE, andness)
-    if a <= 1.0:
-        steps = 14 - int(np.floor(14.0 * a + 0.5))  # below C, in fourteenths
-        return side[4 + steps]
-    if a >= drastic(n):
-        return side[0]
-    if abs(a - product(n)) < 1e-9:
-        return side[2]
-    return side[1] if a > product(n) else side[3]
 
 
 def _prepare(

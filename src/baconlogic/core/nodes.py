@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Self
 from baconlogic.core import gcd
 from baconlogic.core.checks import check_text
 from baconlogic.core.criteria import Criterion, Given
+from baconlogic.core.levels import LEVELS, Level, nearest_level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_CODES = "|".join(re.escape(code) for code in gcd.LEVELS)
+_CODES = "|".join(re.escape(code) for code in LEVELS)
 _FORMULA = re.compile(rf"^\s*not\s|^\s*(\w+\s+)?({_CODES}|[-+]?[\d.]+)\s*\(|\[.*\b(at|half|if|other|missing)\b.*\]\s*$")
 
 Path = tuple[int, ...]  # the way down from the root: which input at each step
@@ -134,7 +135,7 @@ class Gate(Node):
         inputs: Sequence[Node | str],
         andness: float | str,
         weights: Sequence[float] | None = None,
-        aggregator: str = "gcd",
+        aggregator: str = gcd.DEFAULT,
         name: str = "",
     ) -> None:
         check_text(name, "a name", empty=True)
@@ -170,9 +171,14 @@ class Gate(Node):
         return self.andness, self.weights, self.aggregator, self.name
 
     @property
-    def level(self) -> gcd.Level:
+    def rule(self) -> str:
+        """The name of its aggregator, where that is not the one that goes without saying."""
+        return "" if self.aggregator == gcd.DEFAULT else self.aggregator
+
+    @property
+    def level(self) -> Level:
         """The named level nearest to its andness."""
-        return gcd.nearest_level(self.andness, len(self.inputs))
+        return nearest_level(self.andness, len(self.inputs))
 
     @property
     def coefficients(self) -> gcd.Coefficients:
@@ -255,9 +261,9 @@ def as_node(given: Any) -> Node:
 
 def _as_andness(andness: Any, n: int) -> float:
     if isinstance(andness, str):
-        if andness not in gcd.LEVELS:
-            raise ValueError(f"unknown code {andness!r}; the codes are {', '.join(gcd.LEVELS)}")
-        value = gcd.LEVELS[andness].andness(n)
+        if andness not in LEVELS:
+            raise ValueError(f"unknown code {andness!r}; the codes are {', '.join(LEVELS)}")
+        value = LEVELS[andness].andness(n)
         if andness not in ("CC", "DD"):
             _check_resolved(value, n)
         return value

@@ -1,4 +1,4 @@
-"""A one-line notation that a person can type: `formula` writes it, `parse` reads it.
+"""A one-line notation that a person can type: `formula` writes it, `parse` reads it; `draw` shows a tree in lines.
 
     HHC(shape: 0.5, size = HHD(radius: 0.2, area: 0.8): 0.5)
 
@@ -11,6 +11,7 @@ The parts:
     criterion   ramp       radius[0 at 12, 1 at 25]               truth at value, any number of breakpoints
                 sigmoid    radius[half at 16.8, slope 0.9]
                 table      colour[1 if "red", 0.4 if "blue", other 0]
+                another    x[kind, field 3, other_field 2]            a kind defined elsewhere, by its name and fields
                 any of them, or none, with: missing 0.5, unit "mm"
 """
 
@@ -21,18 +22,24 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.core.criteria import Criterion, Given, Ramp, Sigmoid, Table
-from baconlogic.core.gcd import AGGREGATORS, LEVELS
+from baconlogic.core.criteria import Given
+from baconlogic.core.criterion import KINDS, Criterion
+from baconlogic.core.gcd import AGGREGATORS, DEFAULT
+from baconlogic.core.levels import LEVELS
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
+from baconlogic.core.words import digits, listed, one_line, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from baconlogic.core.nodes import Path
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _SPACE = re.compile(r"\s*")
 _WHOLE = re.compile(r"[+-]?\d+(?![\w.])")
+_EXAMPLES = '1 at 25, half at 16.8, slope 0.9, 1 if "red", other 0, missing 0.5'
 _HEAD = re.compile(rf"(?:(?P<rule>{_WORD.pattern})\s+)?(?P<level>{_NUMBER.pattern}|{_WORD.pattern}[+-]?)\s*\(")
 
 
@@ -64,37 +71,60 @@ def formula(root: Node) -> str:
 def _write(node: Node, inputs: list[str]) -> str:
     if isinstance(node, Gate):
         n = len(inputs)
-        rule = "" if node.aggregator == "gcd" else f"{node.aggregator} "
-        code = node.level.code if node.level.andness(n) == node.andness else _digits(node.andness)
+        rule = f"{node.rule} " if node.rule else ""
+        code = node.level.code if node.level.andness(n) == node.andness else digits(node.andness)
         if node.weights != (1.0 / n,) * n:
-            inputs = [f"{text}: {_digits(weight)}" for text, weight in zip(inputs, node.weights, strict=True)]
+            inputs = [f"{text}: {digits(weight)}" for text, weight in zip(inputs, node.weights, strict=True)]
         return f"{rule}{code}({', '.join(inputs)})"
     if isinstance(node, Leaf):
-        items = _write_criterion(node.criterion)
-        return _write_name(node.feature) + (f"[{', '.join(items)}]" if items else "")
+        inside = in_brackets(node.criterion)
+        return _write_name(node.feature) + (f"[{inside}]" if inside else "")
     return f"not {inputs[0]}"
 
 
-def _write_criterion(criterion: Criterion) -> list[str]:
-    items: list[str] = []
-    if isinstance(criterion, Ramp):
-        items += [f"{_digits(t)} at {_digits(x)}" for x, t in criterion.points]
-    elif isinstance(criterion, Sigmoid):
-        items += [f"half at {_digits(criterion.centre)}", f"slope {_digits(criterion.slope)}"]
-    elif isinstance(criterion, Table):
-        items += [f"{_digits(t)} if {json.dumps(category, ensure_ascii=False)}" for category, t in criterion.truths]
-        items += [] if criterion.other is None else [f"other {_digits(criterion.other)}"]
-    items += [] if criterion.missing is None else [f"missing {_digits(criterion.missing)}"]
-    unit = getattr(criterion, "unit", "")
-    return items + ([f"unit {json.dumps(unit, ensure_ascii=False)}"] if unit else [])
-
-
-def _digits(value: float) -> str:
-    return repr(value).removesuffix(".0")
+def in_brackets(criterion: Criterion) -> str:
+    """Write what stands in the brackets of a leaf."""
+    items = criterion.text()
+    items += [] if criterion.missing is None else [f"missing {digits(criterion.missing)}"]
+    return ", ".join(items + ([f"unit {json.dumps(criterion.unit, ensure_ascii=False)}"] if criterion.unit else []))
 
 
 def _write_name(name: str) -> str:
     return name if _WORD.fullmatch(name) and name != "not" else json.dumps(name, ensure_ascii=False)
+
+
+def draw(root: Node) -> str:
+    """Draw a tree, one line a node, each input with its share of the gate above."""
+    return "\n".join(line for _, line in drawn(root))
+
+
+def drawn(root: Node) -> Iterator[tuple[Path, str]]:
+    """Yield the lines of a drawing, each with the path of its node; a negated leaf is said in the line of its `not`."""
+    waiting: list[tuple[Path, Node, str, str, str]] = [((), root, "", "", "")]  # then two prefixes: here, and below
+    while waiting:
+        path, node, first, below, weight = waiting.pop()
+        yield path, f"{first}{weight}{one_line(say(node))}"
+        if isinstance(node, Not) and isinstance(node.input, Leaf):
+            continue
+        shares = [f"{percent(share)}  " for share in node.weights] if isinstance(node, Gate) else [""]
+        ways = [("├─ ", "│  ")] * (len(node.children) - 1) + [("└─ ", "   ")]
+        waiting.extend(
+            ((*path, i), child, below + ways[i][0], below + ways[i][1], shares[i])
+            for i, child in reversed(list(enumerate(node.children)))
+        )
+
+
+def say(node: Node) -> str:
+    """Say one node: a gate without its inputs, a negated leaf with its leaf."""
+    name = f"{node.name}: " if node.name else ""
+    if isinstance(node, Gate):
+        rule = f" {node.rule}" if node.rule else ""
+        return f"{name}{node.level.phrase} ({node.level.code}, andness {node.andness:.2f}{rule})"
+    if isinstance(node, Not):
+        return f"{name}not ({say(node.input)})" if isinstance(node.input, Leaf) else f"{name}not"
+    assert isinstance(node, Leaf)  # noqa: S101
+    given = node.criterion.holds_truths and node.criterion.missing is None
+    return name + (f"{node.feature} (a degree of truth)" if given else node.criterion.words(node.feature))
 
 
 @dataclass
@@ -108,15 +138,6 @@ class _Open:
     inputs: list[Node] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
     unweighted: int | None = None  # where the first input without a weight ends
-
-
-@dataclass
-class _Said:
-    """What the brackets of a criterion hold."""
-
-    points: list[tuple[float, float]] = field(default_factory=list)
-    categories: list[tuple[Any, float]] = field(default_factory=list)
-    rest: dict[str, Any] = field(default_factory=dict)
 
 
 class _Reader:
@@ -239,7 +260,7 @@ def _read_head(reader: _Reader, names: list[str]) -> _Open | None:
     match = reader.take(_HEAD)
     if not match:
         return None
-    rule, level = match["rule"] or "gcd", match["level"]
+    rule, level = match["rule"] or DEFAULT, match["level"]
     if rule not in AGGREGATORS:
         raise reader.fail(f"unknown aggregator {rule!r}; use one of {', '.join(AGGREGATORS)}", start)
     if _NUMBER.fullmatch(level):
@@ -295,63 +316,67 @@ def _negate(names: list[str], node: Node) -> Node:
 
 
 def _read_criterion(reader: _Reader) -> Criterion:
-    start, said = reader.at, _Said()
-    while True:
-        _read_item(reader, said)
-        if reader.sign(",]", "',' or ']'") == "]":
+    start, said, kind = reader.at, dict[str, Any](), _read_kind(reader)
+    while kind is None or reader.sign(",]", "',' or ']'") == ",":
+        _read_item(reader, said, kind)
+        if kind is None and reader.sign(",]", "',' or ']'") == "]":
             break
     try:
-        return _build(said)
+        return _build(said, kind)
     except (ValueError, TypeError) as problem:
         raise reader.fail(str(problem), start) from None
 
 
-def _read_item(reader: _Reader, said: _Said) -> None:
+def _read_kind(reader: _Reader) -> type[Criterion] | None:
+    """Read the name of a kind whose notation is its name and its fields, where brackets begin with one."""
+    start, word = reader.at, reader.take(_WORD)
+    kind = KINDS.get(word.group()) if word else None
+    if kind is None or kind.text is not Criterion.text:
+        reader.at = start
+        return None
+    return kind
+
+
+def _read_item(reader: _Reader, said: dict[str, Any], kind: type[Criterion] | None) -> None:
     here, truth, word = reader.at, reader.take(_NUMBER), reader.take(_WORD)
     key = word.group() if word else ""
+    spoken = {"missing", "unit", *(each for other in KINDS.values() for each in other.vocabulary)} - {"at", "if"}
     if truth and key == "at":
-        said.points.append((reader.number("a breakpoint"), float(truth.group())))
+        said.setdefault(key, []).append((reader.number("a breakpoint"), float(truth.group())))
     elif truth and key == "if":
-        said.categories.append((_read_category(reader), float(truth.group())))
-    elif truth or key not in ("half", "slope", "other", "missing", "unit"):
-        raise reader.fail('expected e.g. 1 at 25, half at 16.8, slope 0.9, 1 if "red", other 0, missing 0.5', here)
-    elif key in said.rest:
+        said.setdefault(key, []).append((_read_category(reader), float(truth.group())))
+    elif truth or key not in (kind.entries() if kind else spoken):
+        known = f"{kind.kind}, {', '.join(kind.entries())}" if kind else _EXAMPLES
+        raise reader.fail(f"expected e.g. {known}", here)
+    elif key in said:
         raise reader.fail(f"{key!r} is said twice", here)
     else:
-        said.rest[key] = _read_value(reader, key)
+        said[key] = _read_value(reader, key, text=key == "unit" or bool(kind and kind.entries()[key] == "str"))
 
 
-def _build(said: _Said) -> Criterion:
+def _build(said: dict[str, Any], kind: type[Criterion] | None) -> Criterion:
     """Make the one kind of criterion that everything said fits."""
-    rest = said.rest
-    kinds = {"ramp": bool(said.points), "table": bool(said.categories) or "other" in rest}
-    kinds |= {"sigmoid": "half" in rest or "slope" in rest}
-    if sum(kinds.values()) > 1:
+    owners = [kind] if kind else [each for each in KINDS.values() if any(word in said for word in each.vocabulary)]
+    if len(owners) > 1:
         raise ValueError("a criterion is a ramp (at), a sigmoid (half at, slope) or a table (if), no mixture")
-    if "unit" in rest and not (kinds["ramp"] or kinds["sigmoid"]):
-        raise ValueError("`unit` goes with a ramp or a sigmoid only")
-    if kinds["ramp"]:
-        return Ramp(said.points, **rest)
-    if kinds["table"]:
-        return Table(said.categories, **rest)
-    if not kinds["sigmoid"]:
-        return Given(**rest)
-    if not ("half" in rest and "slope" in rest):
-        raise ValueError("a sigmoid needs both `half at` and `slope`")
-    return Sigmoid(rest.pop("half"), rest.pop("slope"), **rest)
+    made = owners[0] if owners else Given
+    with_unit = [f"a {each.kind}" for each in KINDS.values() if "unit" in each.entries()]
+    if "unit" in said and f"a {made.kind}" not in with_unit:
+        raise ValueError(f"`unit` goes with {listed(with_unit)} only")
+    return made.from_text(said)
 
 
-def _read_value(reader: _Reader, key: str) -> Any:
+def _read_value(reader: _Reader, key: str, *, text: bool) -> Any:
     if key == "half":
         word = reader.take(_WORD)
         if not word or word.group() != "at":
             raise reader.fail("expected `half at` and a number")
-    if key != "unit":
+    if not text:
         return reader.number(f"the value of {key!r}")
-    text = reader.string()
-    if text is None:
-        raise reader.fail('expected the unit in double quotes, e.g. unit "mm"')
-    return text
+    found = reader.string()
+    if found is None:
+        raise reader.fail(f'expected the {key} in double quotes, e.g. {key} "mm"')
+    return found
 
 
 def _read_category(reader: _Reader) -> str | int | bool:

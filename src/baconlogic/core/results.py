@@ -16,8 +16,9 @@ class Result:
     """A frozen dataclass that is an answer."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answer as plain data; trees are written as formulas."""
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+        """Return the answer as plain data; trees are written as formulas, and what begins with _ stays inside."""
+        names = [each.name for each in fields(self) if not each.name.startswith("_")]  # type: ignore[arg-type]
+        return {name: _plain(getattr(self, name)) for name in names}
 
 
 class Listing(Result):

@@ -7,7 +7,7 @@ yes or no. Of more than two classes the tree of one is asked about: `label`, rat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,13 +60,6 @@ class Subject:
         """Return the truth of each row."""
         return evaluation.truths(self.tree.root, table)
 
-    def row(self, row: Any, columns: Sequence[str] | None = None) -> Columns:
-        """Return one row (see `case`) as a table of one."""
-        table = self.table(*_as_rows(row, columns))
-        if table.rows != 1:
-            raise ValueError(f"expected one row, got {table.rows}; of a frame take one, e.g. df.iloc[[0]]")
-        return table
-
     def judged(self, X: Any, y: ArrayLike) -> tuple[Floats, Bools]:
         """Return the truth of each row and whether its label means yes."""
         table = self.table(X)
@@ -74,32 +67,29 @@ class Subject:
             raise ValueError("the table has no rows")
         return self.truths(table), self.positive(y, table.rows)
 
-    def case(self, row: Any, columns: Sequence[str] | None = None, *, partial: bool = False) -> dict[str, Any]:
-        """Return the values of one row for the features of the tree: None where missing.
+    def case(self, row: Any, columns: Sequence[str] | None = None, *, partial: bool = False) -> Instance:
+        """Read one row, once, as the tree does.
 
         A row is a mapping of names to values, a pandas series, one row of a frame, or values in the order of the
         columns. With `partial`, columns that the row does not have count as missing.
         """
+        leaves = leaves_by_feature(self.tree)
+        missing = np.array([None])
+        values, found = dict[str, Any].fromkeys(leaves), dict.fromkeys(leaves, missing)
         if partial and isinstance(row, Mapping) and not row:
-            return dict.fromkeys(self.tree.features)
-        table = self.row(row, columns)
+            return Instance((), leaves, values, found)
+        table = self.table(*_as_rows(row, columns))
+        if table.rows != 1:
+            raise ValueError(f"expected one row, got {table.rows}; of a frame take one, e.g. df.iloc[[0]]")
         if not partial:
             table.require(self.tree.features)
-        found: dict[str, Any] = dict.fromkeys(self.tree.features)
-        for name, leaves in self._leaves(table).items():
-            value = _column(table, leaves)[0]
+        for name in (name for name in leaves if name in table.names):
+            categorical = all(leaf.criterion.categorical for leaf in leaves[name])
+            found[name] = table.categories(name) if categorical else table.numbers(name)
+            value = found[name].tolist()[0]
             if value is not None and value == value:
-                value = value.item() if isinstance(value, np.generic) else value
-                found[name] = int(value) if isinstance(value, float) and table.whole(name) else value
-        return found
-
-    def _leaves(self, table: Columns) -> dict[str, list[Leaf]]:
-        """Return the leaves on each feature that a table has."""
-        found: dict[str, list[Leaf]] = {}
-        for _, node in self.tree.walk():
-            if isinstance(node, Leaf) and node.feature in table.names:
-                found.setdefault(node.feature, []).append(node)
-        return found
+                values[name] = int(value) if isinstance(value, float) and table.whole(name) else value
+        return Instance(tuple(map(str, table.names)), leaves, values, found)
 
     def positive(self, y: ArrayLike, rows: int) -> Bools:
         """Return which labels mean yes."""
@@ -120,6 +110,34 @@ class Subject:
         return found
 
 
+@dataclass(frozen=True)
+class Instance:
+    """One case as a tree reads it; its features are in the order of `Tree.features`."""
+
+    names: tuple[str, ...]  # of all columns that the row has
+    leaves: dict[str, list[Leaf]]  # on each feature
+    values: dict[str, Any]  # of each feature; None where missing
+    columns: dict[str, NDArray[Any]]  # the same, as a table of one row
+
+    @property
+    def missing(self) -> list[str]:
+        """The features whose values are missing."""
+        return [name for name, value in self.values.items() if value is None]
+
+    def rows(self, count: int = 1) -> dict[str, Any]:
+        """Return a table of so many rows like this one."""
+        return {name: np.repeat(column, count) for name, column in self.columns.items()}
+
+
+def leaves_by_feature(tree: Tree) -> dict[str, list[Leaf]]:
+    """Return the leaves on each feature, the most important feature first."""
+    found: dict[str, list[Leaf]] = {feature: [] for feature in tree.features}
+    for _, node in tree.walk():
+        if isinstance(node, Leaf):
+            found[node.feature].append(node)
+    return found
+
+
 def subject(model: Any, threshold: float | None = None, label: Any = None) -> Subject:
     """Return what is asked about; `threshold` asks what if the decision turned there."""
     model = getattr(model, "decision_", model)
@@ -132,7 +150,7 @@ def subject(model: Any, threshold: float | None = None, label: Any = None) -> Su
     if threshold is None:
         return found
     check_finite(threshold, "a threshold")
-    return Subject(**{**vars(found), "threshold": float(threshold)})
+    return replace(found, threshold=float(threshold))
 
 
 def _of_decision(decision: Decision, label: Any) -> Subject:
@@ -177,9 +195,3 @@ def _as_rows(row: Any, columns: Sequence[str] | None) -> tuple[Any, Sequence[str
 
 def _is_column(value: Any) -> bool:
     return isinstance(value, list | tuple | Mapping) or (hasattr(value, "__len__") and not isinstance(value, str))
-
-
-def _column(table: Columns, leaves: list[Leaf]) -> NDArray[Any]:
-    """Return a feature as numbers, or as categories where every leaf on it reads those."""
-    name = leaves[0].feature
-    return table.categories(name) if all(leaf.criterion.categorical for leaf in leaves) else table.numbers(name)

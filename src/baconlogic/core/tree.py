@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from baconlogic.core import bounds as bounding
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core import files, notation
-from baconlogic.core import outline as drawing
 from baconlogic.core.columns import Columns
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path, as_node, walk
 
@@ -153,7 +152,7 @@ class Tree:
         files.write(self.to_dict(), path)
 
     def __str__(self) -> str:
-        return drawing.draw(self.root)
+        return notation.draw(self.root)
 
     def __repr__(self) -> str:
         return f"Tree.parse({self.formula()!r})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Sequence
 from itertools import pairwise
 
 
@@ -22,6 +23,11 @@ def numbers(values: list[float]) -> list[str]:
     """Write increasing numbers so that they stay apart."""
     step = min((b - a for a, b in pairwise(values)), default=0.0)
     return [number(value, step) for value in values]
+
+
+def digits(value: float) -> str:
+    """Write a number with all its digits, as the notation has it: 1, 0.3, 1e-05."""
+    return repr(value).removesuffix(".0")
 
 
 def degree(truth: float) -> str:
@@ -52,13 +58,17 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def aligned(header: list[str], lines: list[list[str]], left: int = 1) -> str:
-    """Write a table, two spaces between columns: the first `left` of them to the left, the others to the right."""
-    table = [[one_line(cell) for cell in line] for line in (header, *lines)]
-    widths = [max(len(line[i]) for line in table) for i in range(len(header))]
+def aligned(header: Sequence[str], lines: Sequence[Sequence[str]], left: int | Container[int] = 1) -> str:
+    """Write a table, two spaces between columns; an empty header is left out.
+
+    `left` says which columns, or how many of the first, stand at the left; the others stand at the right.
+    """
+    table = [[one_line(cell) for cell in line] for line in ([header, *lines] if header else lines)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    at_left = range(left) if isinstance(left, int) else left
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if i < left else cell.rjust(width)
+            cell.ljust(width) if i in at_left else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in table

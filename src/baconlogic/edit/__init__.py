@@ -10,15 +10,13 @@
 A part is given by its path, its name or its feature, or as a node (see `Tree.find`).
 """
 
-from baconlogic.edit._add import add
-from baconlogic.edit._change import Change, change
-from baconlogic.edit._log import EditLog, Entry
+from baconlogic.edit._log import Change, EditLog, Entry, change
 from baconlogic.edit._parameters import negate, rename, reweight, set_andness, set_criterion, snap
 from baconlogic.edit._prune import best_order, bottom_order, prune
 from baconlogic.edit._refit import refit, refit_decision
 from baconlogic.edit._regroup import regroup
-from baconlogic.edit._remove import remove
 from baconlogic.edit._simplify import simplify
+from baconlogic.edit._structure import add, remove
 
 __all__ = [
     "Change",

@@ -1,46 +1,133 @@
-"""EditLog: edits one after the other, each with its reason and its effect; to undo, redo, replay and keep."""
+"""EditLog: edits one after the other, each with its reason and what it changed; to undo, redo, replay and keep."""
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from baconlogic import metrics
 from baconlogic.core import notation
 from baconlogic.core.criteria import Criterion
-from baconlogic.core.nodes import Leaf, Node
+from baconlogic.core.nodes import Gate, Leaf, Node
 from baconlogic.core.results import Result
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import number
-from baconlogic.edit._add import add
-from baconlogic.edit._change import SHOWN, Change, asking, change_of
 from baconlogic.edit._parameters import negate, rename, reweight, set_andness, set_criterion, snap
 from baconlogic.edit._prune import prune
 from baconlogic.edit._refit import refit
 from baconlogic.edit._regroup import regroup
-from baconlogic.edit._remove import remove
 from baconlogic.edit._simplify import simplify
+from baconlogic.edit._structure import add, remove
 
+if TYPE_CHECKING:
+    from baconlogic.core.columns import Columns
+
+SHOWN = 10  # rows, or items of a list, that a text names
+_EDITS = (add, negate, prune, refit, regroup, remove, rename, reweight, set_andness, set_criterion, simplify, snap)
 # Every edit that a log can record, by name; each takes a tree first and returns a tree.
-OPERATIONS: dict[str, Callable[..., Tree]] = {
-    "add": add,
-    "negate": negate,
-    "prune": prune,
-    "refit": refit,
-    "regroup": regroup,
-    "remove": remove,
-    "rename": rename,
-    "reweight": reweight,
-    "set_andness": set_andness,
-    "set_criterion": set_criterion,
-    "simplify": simplify,
-    "snap": snap,
-}
+OPERATIONS: dict[str, Callable[..., Tree]] = {operation.__name__: operation for operation in _EDITS}
 DATA = ("X", "y")  # arguments that stand for the log's own data
+
+
+@dataclass(frozen=True)
+class Change(Result):
+    """The difference between two trees over some rows; a decision is yes where the truth is above the threshold."""
+
+    largest: float  # change of truth
+    mean: float  # absolute change of truth
+    changed: tuple[int, ...]  # the rows whose decision changes, by number
+    rows: int
+    accuracy_before: float | None  # where labels are known
+    accuracy_after: float | None
+    leaves_before: int
+    leaves_after: int
+    gates_before: int
+    gates_after: int
+
+    @property
+    def share(self) -> float:
+        """The share of decisions that change."""
+        return len(self.changed) / self.rows if self.rows else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the change as plain data."""
+        return super().to_dict() | {"share": self.share}
+
+    def __str__(self) -> str:
+        said = [
+            f"no truth changes by more than {_rounded_up(self.largest)}" if self.largest else "no truth changes",
+            f"{len(self.changed) or 'none'} of {self.rows} decisions change{_numbered(self.changed)}",
+        ]
+        if self.accuracy_before is not None and self.accuracy_after is not None:
+            said.append(_step("accuracy", f"{self.accuracy_before:.3f}", f"{self.accuracy_after:.3f}"))
+        said.append(_step("leaves", str(self.leaves_before), str(self.leaves_after)))
+        said.append(_step("gates", str(self.gates_before), str(self.gates_after)))
+        return "; ".join(said)
+
+
+def change(
+    before: Any, after: Tree, X: Any, y: Any = None, *, threshold: float | None = None, label: Any = None
+) -> Change:
+    """Return what changes from one tree to another over the rows X; with labels y, also how accuracy does.
+
+    `before` may be a Decision or a fitted classifier: its threshold counts, for both trees.
+    """
+    asked = subject(before, threshold, label)
+    return _change(asked, after, asked.table(X), y)
+
+
+def _change(asked: Subject, after: Tree, table: Columns, y: Any) -> Change:
+    """Return what changes from the tree that is asked about to another."""
+    first, second = (replace(asked, tree=tree).truths(table) for tree in (asked.tree, after))
+    decided = asked.decides(first), asked.decides(second)
+    accuracy: list[float | None] = [None, None]
+    if y is not None and table.rows:
+        positive = asked.positive(y, table.rows)
+        accuracy = [metrics.accuracy(yes, positive) for yes in decided]
+    difference = np.abs(second - first)
+    (leaves, gates), (leaves_after, gates_after) = count(asked.tree), count(after)
+    return Change(
+        largest=float(np.max(difference, initial=0.0)),
+        mean=float(np.mean(difference)) if table.rows else 0.0,
+        changed=tuple(np.flatnonzero(decided[0] != decided[1]).tolist()),
+        rows=table.rows,
+        accuracy_before=accuracy[0],
+        accuracy_after=accuracy[1],
+        leaves_before=leaves,
+        leaves_after=leaves_after,
+        gates_before=gates,
+        gates_after=gates_after,
+    )
+
+
+def count(tree: Tree) -> tuple[int, int]:
+    """Return the number of leaves and of gates."""
+    nodes = [node for _, node in tree.walk()]
+    return sum(isinstance(node, Leaf) for node in nodes), sum(isinstance(node, Gate) for node in nodes)
+
+
+def _rounded_up(value: float) -> str:
+    """Write a bound with two digits, rounded so that it stays a bound."""
+    digits = 1 - math.floor(math.log10(value))
+    if digits > 300:
+        return f"{value:.2g}"
+    shown = math.ceil(value * 10.0**digits) / 10.0**digits
+    return number(shown) if shown >= 1e-4 else f"{shown:.1e}"
+
+
+def _numbered(rows: tuple[int, ...]) -> str:
+    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+    return f" (row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:SHOWN]))}{more})" if rows else ""
+
+
+def _step(what: str, before: str, after: str) -> str:
+    return f"{what} {before}" if before == after else f"{what} {before} -> {after}"
 
 
 @dataclass(frozen=True)
@@ -143,10 +230,10 @@ class EditLog:
     def _measure(self, before: Tree, after: Tree) -> Change | None:
         if self.X is None:
             return None
-        have = self._asked.table(self.X).names
-        if not {*before.features, *after.features} <= set(have):  # columns were renamed, or are still to come
+        table = self._asked.table(self.X)
+        if not {*before.features, *after.features} <= set(table.names):  # columns were renamed, or are still to come
             return None
-        return change_of(asking(self._asked, before), after, self.X, self.y)
+        return _change(replace(self._asked, tree=before), after, table, self.y)
 
     def _named(self) -> Any:
         """Return the rows with the names of their columns, which an array takes from the decision."""
@@ -196,9 +283,7 @@ class EditLog:
                     "arguments": dict(entry.arguments),
                     "reason": entry.reason,
                     "after": entry.after.to_dict(),
-                    "change": None
-                    if entry.change is None
-                    else asdict(entry.change) | {"changed": [*entry.change.changed]},
+                    "change": entry.change and asdict(entry.change) | {"changed": [*entry.change.changed]},
                 }
                 for entry in self._all
             ],
@@ -225,7 +310,10 @@ class EditLog:
     def _entry(self, said: Mapping[str, Any], before: Tree) -> Entry:
         name = _operation_name(said["operation"])
         after = Tree.from_dict(said["after"])
-        measured = self._measure(before, after) if self.X is not None else _change(said["change"])
+        measured = self._measure(before, after)
+        if self.X is None and said["change"] is not None:
+            known = {each.name: said["change"][each.name] for each in fields(Change)}
+            measured = Change(**known | {"changed": tuple(known["changed"])})
         return Entry(name, dict(said["arguments"]), str(said["reason"]), before, after, measured)
 
 
@@ -289,13 +377,6 @@ _READ: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _change(said: Mapping[str, Any] | None) -> Change | None:
-    if said is None:
-        return None
-    known = {each.name: said[each.name] for each in fields(Change)}
-    return Change(**known | {"changed": tuple(said["changed"])})
-
-
 def _shown(value: Any) -> str:
     """Write an argument for a protocol; of a long list, how it begins."""
     if isinstance(value, list):
@@ -305,7 +386,7 @@ def _shown(value: Any) -> str:
         return number(value) if isinstance(value, float) else repr(value)
     (kind, content), *_ = value.items()
     if kind == "criterion":
-        return f"[{content.removeprefix('x').removeprefix('[').removesuffix(']')}]"
+        return f"[{notation.in_brackets(_criterion(content))}]"
     if kind == "mapping":
         return f"{{{', '.join(f'{key!r}: {_shown(item)}' for key, item in content.items())}}}"
     return repr(_from_plain(value)) if kind == "tuple" else f"the log's {content}" if kind == "data" else str(content)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from baconlogic.core import notation
 from baconlogic.core.checks import ParameterTypeError, Place
-from baconlogic.core.criteria import Criterion, Ramp, Sigmoid
+from baconlogic.core.criteria import Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, mapped
 from baconlogic.core.tree import Tree
-from baconlogic.edit._mirror import negated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +56,20 @@ def negate(tree: Tree, what: What) -> Tree:
     return tree.replace(path, negated(tree[path]))
 
 
+def negated(node: Node) -> Node:
+    """Return the negation of a node: without its `not`, with the mirrored criterion, or else with a `not` in front.
+
+    What has a name keeps it, and so the `not` stays: "the cell is large" is not the name of its opposite.
+    """
+    if isinstance(node, Not) and not node.name:
+        return node.input
+    if isinstance(node, Leaf) and not node.name:
+        criterion = node.criterion.mirrored()
+        if criterion is not None:
+            return Leaf(node.feature, criterion)
+    return Not(node)
+
+
 def set_criterion(tree: Tree, what: What, criterion: Criterion | str) -> Tree:
     """Return the tree with another criterion of one leaf: "half at 17, slope 2", "0 at 10, 1 at 20", or an object.
 
@@ -75,8 +88,8 @@ def set_criterion(tree: Tree, what: What, criterion: Criterion | str) -> Tree:
     old = leaf.criterion
     if criterion.missing is None and old.missing is not None:
         criterion = replace(criterion, missing=old.missing)
-    if isinstance(criterion, Ramp | Sigmoid) and not criterion.unit and isinstance(old, Ramp | Sigmoid):
-        criterion = replace(criterion, unit=old.unit)
+    if old.unit and not criterion.unit and "unit" in criterion.entries():
+        criterion = replace(criterion, unit=old.unit)  # type: ignore[call-arg]
     return tree.replace(path, Leaf(leaf.feature, criterion, leaf.name))
 
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic import metrics
 from baconlogic.core import evaluate as evaluation
+from baconlogic.core.evaluate import Truths, combined, leaf_truths
 from baconlogic.core.nodes import Gate, Leaf, Node, flatten
-from baconlogic.core.recombine import Truths, combined, leaf_truths
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.tree import Tree
-from baconlogic.edit._remove import without, without_leaves
+from baconlogic.edit._structure import without, without_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -125,7 +126,7 @@ def _by_accuracy(asked: Subject, X: Any, y: Any, surplus: int | None, tolerance:
         return ([tree] + [smaller for _, smaller, _ in islice(steps, surplus)])[-1]
     if not tolerance >= 0.0:
         raise ValueError(f"tolerance is a share of rows, 0 or more, e.g. 0.005; got {tolerance!r}")
-    whole = np.mean(asked.decides(evaluation.truths(tree.root, table)) == positive)
+    whole = metrics.accuracy(asked.decides(evaluation.truths(tree.root, table)), positive)
     for _, smaller, accuracy in steps:
         if accuracy < whole - tolerance - 1e-12:  # both are counts over the rows; this is their rounding
             break

@@ -5,7 +5,7 @@
     refit(tree, X, y, free={"size": ["andness", "weights"]})       two things in one part
     refit(tree, X, y, fixed=["size", "andness"])                   all but one part, and all andness
 
-Each free parameter is held, gently, to where it was (see gradients): a few rows do not throw the expert's numbers away.
+Each free parameter is held, gently, to where it was (see _gradient): a few rows do not throw the expert's numbers away.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from baconlogic.core.nodes import Gate, Leaf, Node, Path, flatten
 from baconlogic.core.results import Result
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.tree import Tree
-from baconlogic.edit._gradient import STEEPNESS, Task, moves
-from baconlogic.edit._knobs import GateKnobs, LeafKnobs, leaf_knobs
+from baconlogic.edit import _gradient as gradient
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,52 +152,52 @@ def learn(
     if len(kinds) < 2:
         one = "no rows" if not kinds else f"only {asked.answer(kinds.pop())!r}"
         raise ValueError(f"refitting needs rows of both answers, {asked.yes!r} and {asked.no!r}; y has {one}")
-    start = Link(asked.link.steepness if asked.link else STEEPNESS, asked.threshold)
+    start = Link(asked.link.steepness if asked.link else gradient.STEEPNESS, asked.threshold)
     total = float(weight.sum())
     y_seen, share = positive[seen].astype(float), weight[seen] / total
-    task = Task(asked.tree.root, {}, {}, {}, y_seen, share, float(penalty) / total, start, hold)
-    return _solved(task, words, table, seen)
+    penalised = gradient.PenalisedLoss(asked.tree.root, {}, {}, {}, y_seen, share, float(penalty) / total, start, hold)
+    return _solved(penalised, words, table, seen)
 
 
-def _solved(task: Task, words: list[set[str]], table: Columns, seen: NDArray[np.bool_]) -> Refit:
+def _solved(penalised: gradient.PenalisedLoss, words: list[set[str]], table: Columns, seen: NDArray[np.bool_]) -> Refit:
     """Learn the link alone, then everything; keep the tree as it was unless that is better."""
-    order = flatten(task.root)
-    table = _only(table, task.root, seen)
-    truths = evaluation.truths(task.root, table)  # also refuses what a criterion cannot take, and says where
+    order = flatten(penalised.root)
+    table = _only(table, penalised.root, seen)
+    truths = evaluation.truths(penalised.root, table)  # also refuses what a criterion cannot take, and says where
     raw = evaluation.raw_columns((node for node, _ in order), table)
-    knobs: dict[int, GateKnobs | LeafKnobs] = {}
+    moving: dict[int, gradient.GateParameters | gradient.LeafParameters] = {}
     read: dict[int, NDArray[Any]] = {}
     for k, (node, _) in enumerate(order):
         if isinstance(node, Gate) and words[k]:
-            knobs[k] = GateKnobs(node, words[k])
+            moving[k] = gradient.GateParameters(node, words[k])
         elif isinstance(node, Leaf) and words[k]:
             column = raw[node.feature, node.criterion.categorical]
-            found = leaf_knobs(node.criterion, column)
+            found = gradient.leaf_parameters(node.criterion, column)
             if found.spans:
-                knobs[k], read[k] = found, found.read(column)
-    as_it_was = replace(task, still={len(order) - 1: truths})
+                moving[k], read[k] = found, found.read(column)
+    as_it_was = replace(penalised, still={len(order) - 1: truths})
     link, before = _lowest(as_it_was, np.zeros(2))
     loss_before = as_it_was.log_loss(link)
-    if knobs:
-        still = {k: evaluation.truths(order[k][0], table) for k in _still(order, knobs)}
-        task = replace(task, knobs=knobs, columns=read, still=still)
-        v, after = _lowest(task, np.r_[np.zeros(len(task.spans()) - 2), link])
+    if moving:
+        still = {k: evaluation.truths(order[k][0], table) for k in _still(order, moving)}
+        penalised = replace(penalised, moving=moving, columns=read, still=still)
+        v, after = _lowest(penalised, np.r_[np.zeros(len(penalised.spans()) - 2), link])
         if after < before:
-            return Refit(Tree(task.tree_at(v)), task.link_at(v), loss_before, task.log_loss(v))
-    return Refit(Tree(task.root), as_it_was.link_at(link), loss_before, loss_before)
+            return Refit(Tree(penalised.tree_at(v)), penalised.link_at(v), loss_before, penalised.log_loss(v))
+    return Refit(Tree(penalised.root), as_it_was.link_at(link), loss_before, loss_before)
 
 
-def _lowest(task: Task, start: Floats) -> tuple[Floats, float]:
-    """Return the free numbers of a low penalised loss, not above that of the start, and this loss."""
+def _lowest(penalised: gradient.PenalisedLoss, start: Floats) -> tuple[Floats, float]:
+    """Return unconstrained parameters of a low penalised loss, not above that of the start, and this loss."""
     from scipy.optimize import minimize
 
-    best, loss = start, task.loss(start)[0]
-    step = len(task.y) // SAMPLE
-    for some in [task.sample(step), task] if step > 1 else [task]:
+    best, loss = start, penalised.loss(start)[0]
+    step = len(penalised.y) // SAMPLE
+    for some in [penalised.sample(step), penalised] if step > 1 else [penalised]:
         options = {"maxiter": 300, "maxcor": MEMORY, "ftol": 1e-8, "gtol": 1e-7}
         for _ in range(ROUNDS):
-            found = minimize(some.loss, best, jac=True, method="L-BFGS-B", bounds=task.spans(), options=options)
-            reached = task.loss(found.x)[0]
+            found = minimize(some.loss, best, jac=True, method="L-BFGS-B", bounds=penalised.spans(), options=options)
+            reached = penalised.loss(found.x)[0]
             gained = loss - reached
             if gained > 0.0:
                 best, loss = found.x, reached
@@ -207,10 +206,10 @@ def _lowest(task: Task, start: Floats) -> tuple[Floats, float]:
     return best, loss
 
 
-def _still(order: list[tuple[Node, tuple[int, ...]]], knobs: Mapping[int, Any]) -> list[int]:
+def _still(order: list[tuple[Node, tuple[int, ...]]], moving: Mapping[int, Any]) -> list[int]:
     """Return the largest parts in which nothing is free."""
-    moving = moves(order, knobs)
-    return [i for k, (_, below) in enumerate(order) if moving[k] for i in below if not moving[i]]
+    moves_at = gradient.moves(order, moving)
+    return [i for k, (_, below) in enumerate(order) if moves_at[k] for i in below if not moves_at[i]]
 
 
 def _only(table: Columns, root: Node, seen: NDArray[np.bool_]) -> Columns:

@@ -10,22 +10,30 @@ from dataclasses import dataclass, replace
 from baconlogic.core import gcd
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations
 from baconlogic.core.tree import Tree
-from baconlogic.edit._andness import carried, for_inputs, for_two, opposite
-from baconlogic.edit._simplify import exponents, kind_of, merge_gates, merged
+from baconlogic.edit._simplify import exponents, kind_of, merge_gates, merged, opposite
+from baconlogic.edit._structure import carried
 
 LEAST = 1e-15  # the least share that a leaf keeps
 LEAST_EXPONENT = 0.5  # of a disjunction in another: small ones blow up what 1 - x rounds off
 
 Group = str | int  # the name of a group, or the position of a leaf that is in none
+Members = list[tuple[Node, float]]  # leaves or negated leaves with their shares of the tree, or their exponents
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A leaf, or its negation, with its share of the tree and the group it goes to."""
+@dataclass
+class _Mean:
+    """A weighted mean, as it is added up."""
 
-    node: Node
-    share: float
-    group: Group
+    weight: float = 0.0
+    moment: float = 0.0
+
+    def add(self, value: float, weight: float) -> None:
+        self.weight, self.moment = self.weight + weight, self.moment + weight * value
+
+    @property
+    def value(self) -> float:
+        """The mean; neutral where nothing weighs anything."""
+        return self.moment / self.weight if self.weight > 0.0 else gcd.NEUTRAL
 
 
 def regroup(tree: Tree, groups: Mapping[str, Sequence[str]]) -> Tree:
@@ -42,11 +50,18 @@ def regroup(tree: Tree, groups: Mapping[str, Sequence[str]]) -> Tree:
     exact = _exactly(plain, of, name)
     if exact is not None:
         return Tree(exact)
-    parts = _parts(plain, of)
-    inside, across = _meetings(plain, parts)
-    rule = plain.aggregator if isinstance(plain, Gate) else "gcd"
-    built = {group: _joined(members, inside.get(group), rule, group) for group, members in _by_group(parts).items()}
-    return Tree(_top([(node, share) for node, share in built.values()], across, rule, name))
+    group_of, shares = _members(plain, of)
+    inside, across = _meetings(plain, group_of, shares)
+    members: dict[Group, Members] = defaultdict(list)
+    for position, (node, _) in enumerate(flatten(plain)):
+        if position in group_of:
+            members[group_of[position]].append((node, shares[position]))
+    rule = plain.aggregator if isinstance(plain, Gate) else gcd.DEFAULT
+    built = [
+        (_gathered(inputs, inside[group].value, 2, rule, _name(group)), math.fsum(share for _, share in inputs))
+        for group, inputs in members.items()
+    ]
+    return Tree(built[0][0] if len(built) == 1 else _gathered(built, across.value, 2, rule, name))
 
 
 def _check(tree: Tree, groups: Mapping[str, Sequence[str]]) -> None:
@@ -87,56 +102,54 @@ def _negations_at_leaves(root: Node) -> Node:
     return made[-1]
 
 
-def _parts(root: Node, of: Mapping[str, str]) -> dict[int, _Part]:
-    """Return leaves and negated leaves by their position in `flatten`."""
+def _members(root: Node, of: Mapping[str, str]) -> tuple[dict[int, Group], list[float]]:
+    """Return the group of each leaf, or its negation, by position in `flatten`, and the share of every node."""
     order = flatten(root)
-    shares, parts = [1.0] * len(order), dict[int, _Part]()
+    shares, groups = [1.0] * len(order), dict[int, Group]()
     for position in range(len(order) - 1, -1, -1):
         node, below = order[position]
         if isinstance(node, Gate):
             for child, weight in zip(below, node.weights, strict=True):
                 shares[child] = shares[position] * weight
-        elif isinstance(node, Not) or position not in parts:
-            leaf = node.input if isinstance(node, Not) else node
-            assert isinstance(leaf, Leaf)  # noqa: S101
-            part = _Part(node, max(shares[position], LEAST), of.get(leaf.feature, position))
-            parts |= dict.fromkeys((position, *below), part)
-    return {i: part for i, part in sorted(parts.items()) if part.node is order[i][0]}
+    for position, (node, below) in enumerate(order):
+        leaf = node.input if isinstance(node, Not) else node
+        if isinstance(leaf, Leaf):
+            for inner in below:  # a negated leaf stands for its leaf
+                del groups[inner]
+            groups[position] = of.get(leaf.feature, position)
+    return groups, [max(share, LEAST) for share in shares]
 
 
-def _by_group(parts: Mapping[int, _Part]) -> dict[Group, list[_Part]]:
-    found: dict[Group, list[_Part]] = defaultdict(list)
-    for part in parts.values():
-        found[part.group].append(part)
-    return found
+def _meetings(
+    root: Node, group_of: Mapping[int, Group], shares: Sequence[float]
+) -> tuple[Mapping[Group, _Mean], _Mean]:
+    """Return the mean andness at which members of each group meet, and at which different groups do.
 
-
-def _meetings(root: Node, parts: Mapping[int, _Part]) -> tuple[dict[Group, float], float]:
-    """Return the mean andness at which members of each group meet, and at which different groups do."""
-    inside: dict[Group, list[float]] = defaultdict(lambda: [0.0, 0.0])  # weight, weight times andness
-    across = [0.0, 0.0]
-    below_of: list[dict[Group, float]] = []
+    Two leaves meet at the gate where their ways to the root join; a pair counts by the product of their shares.
+    """
+    inside, across = defaultdict[Group, _Mean](_Mean), _Mean()
+    held: list[dict[Group, float]] = []  # below each node, by group
     for position, (node, below) in enumerate(flatten(root)):
-        held = [below_of[i] for i in below]
-        total: dict[Group, float] = defaultdict(float)
-        for each in held:
-            for group, share in each.items():
-                total[group] += share
-        if position in parts:
-            total = defaultdict(float, {parts[position].group: parts[position].share})
-        elif isinstance(node, Gate):
-            andness = for_two(node.andness, len(below))
-            pairs = _pairs([sum(each.values()) for each in held])
-            for group in total:
-                own = _pairs([each.get(group, 0.0) for each in held])
-                pairs -= own
-                inside[group] = [inside[group][0] + own, inside[group][1] + own * andness]
-            across = [across[0] + max(pairs, 0.0), across[1] + max(pairs, 0.0) * andness]
-        below_of.append(total)
+        inputs = [held[i] for i in below]
+        own: dict[Group, float] = defaultdict(float)
+        if position in group_of:
+            own[group_of[position]] = shares[position]
+        else:
+            for each in inputs:
+                for group, share in each.items():
+                    own[group] += share
+        if isinstance(node, Gate):
+            andness = carried(node.andness, len(below), 2)
+            apart = _pairs([sum(each.values()) for each in inputs])
+            for group in own:
+                alike = _pairs([each.get(group, 0.0) for each in inputs])
+                inside[group].add(andness, alike)
+                apart -= alike
+            across.add(andness, max(apart, 0.0))
+        held.append(own)
         for i in below:
-            below_of[i] = {}  # a long chain would otherwise keep every prefix of itself
-    mean = {group: moment / weight for group, (weight, moment) in inside.items() if weight > 0.0}
-    return mean, across[1] / across[0] if across[0] > 0.0 else gcd.NEUTRAL
+            held[i] = {}  # a long chain would otherwise keep every prefix of itself
+    return inside, across
 
 
 def _pairs(shares: list[float]) -> float:
@@ -144,23 +157,17 @@ def _pairs(shares: list[float]) -> float:
     return max((sum(shares) ** 2 - sum(share * share for share in shares)) / 2.0, 0.0)
 
 
-def _joined(members: list[_Part], andness: float | None, rule: str, group: Group) -> tuple[Node, float]:
-    """Return the gate of a group, or its one member, and the share of the group."""
-    name, total = (group if isinstance(group, str) else ""), math.fsum(part.share for part in members)
+def _gathered(members: Members, andness: float, n: int, rule: str, name: str) -> Node:
+    """Return the gate over some members, like one of n inputs with this andness; of one member, that by the name."""
     if len(members) == 1:
-        node = members[0].node
-        return (replace(node, name=name) if name else node), total
-    level = for_inputs(gcd.NEUTRAL if andness is None else andness, len(members))
-    weights = [part.share / total for part in members]
-    return Gate([part.node for part in members], level, weights, rule, name), total
+        return replace(members[0][0], name=name) if name else members[0][0]
+    total = math.fsum(share for _, share in members)
+    weights = [share / total for _, share in members]
+    return Gate([node for node, _ in members], carried(andness, n, len(members)), weights, rule, name)
 
 
-def _top(inputs: list[tuple[Node, float]], andness: float, rule: str, name: str) -> Node:
-    if len(inputs) == 1:
-        return inputs[0][0]
-    nodes, shares = zip(*inputs, strict=True)
-    total = math.fsum(shares)
-    return Gate(nodes, for_inputs(andness, len(nodes)), [share / total for share in shares], rule, name)
+def _name(group: Group) -> str:
+    return group if isinstance(group, str) else ""
 
 
 def _exactly(root: Node, of: Mapping[str, str], name: str) -> Node | None:
@@ -168,34 +175,26 @@ def _exactly(root: Node, of: Mapping[str, str], name: str) -> Node | None:
     kind = kind_of(root)
     if kind is None or not isinstance(root, Gate):
         return None
-    members: dict[Group, list[tuple[Node, float]]] = defaultdict(list)
-    for place, (node, share) in enumerate(exponents(root)):
+    members: dict[Group, Members] = defaultdict(list)
+    for place, (node, share) in enumerate(exponents(root, kind)):
         leaf = node.input if isinstance(node, Not) else node
         if not isinstance(leaf, Leaf):
             return None
         members[of.get(leaf.feature, place)].append((node, share))
     if len(members) == 1:
-        return Gate(root.inputs, root.andness, root.weights, root.aggregator, str(next(iter(members))))
+        return replace(root, name=str(next(iter(members))))
+    softest = [0.25 if kind.dual else gcd.HARD] if kind.name == "hard" else []
     found: list[Node] = []
-    for inner in (root.andness, 0.25 if kind[1] else gcd.HARD):  # the softer the groups, the harder the gate over them
-        parts = [_split(root, group, inputs, inner) for group, inputs in members.items()]
-        made = merged(replace(root, name=name), parts)
+    for andness in (root.andness, *softest):  # the softer the groups, the harder the gate over them
+        parts: Members = []
+        for group, inputs in members.items():
+            gate = _gathered(inputs, andness, len(root.inputs), root.aggregator, _name(group))
+            share = math.fsum(exponent for _, exponent in inputs)
+            if kind.name == "hard" and isinstance(gate, Gate):  # the exponent that gives the members theirs
+                share /= len(inputs) * gate.coefficients.power
+            parts.append((gate, share))
+        made = merged(replace(root, name=name), kind, parts)
         if made is not None and (kind != ("hard", True) or min(share for _, share in parts) >= LEAST_EXPONENT):
             return made
         found += [] if made is None else [made]
     return found[0] if found else None
-
-
-def _split(root: Gate, group: Group, inputs: list[tuple[Node, float]], andness: float) -> tuple[Node, float]:
-    """Return the gate of a group, or its one member, and the exponent that gives the members theirs."""
-    name = group if isinstance(group, str) else ""
-    nodes, shares = zip(*inputs, strict=True)
-    total = math.fsum(shares)
-    if len(nodes) == 1:
-        return (replace(nodes[0], name=name) if name else nodes[0]), total
-    level = carried(andness, len(root.inputs), len(nodes))
-    if kind_of(root) in (("neutral", False), ("drastic", False), ("drastic", True)):
-        level = root.andness if root.andness == gcd.NEUTRAL else level
-        return Gate(nodes, level, [share / total for share in shares], root.aggregator, name), total
-    gate = Gate(nodes, level, [share / total for share in shares], root.aggregator, name)
-    return gate, total / (len(nodes) * gate.coefficients.power)

@@ -66,9 +66,7 @@ class Alternatives(Listing):
             for i, row in enumerate(self.rows, 1)
         ]
         header = ["tree", "accuracy", "log-loss", "leaves", "  features, most important first"]
-        width = max(len(line[-1]) for line in [header, *lines])
-        header, *lines = ([*line[:-1], line[-1].ljust(width)] for line in [header, *lines])
-        table = aligned(header, lines)
+        table = aligned(header, lines, left=(0, 4))
         trees = f"{len(self.rows)} tree{'' if len(self.rows) == 1 else 's'}"
         said = [
             f"{trees} within {self.tolerance:g} of the best accuracy on rows held out:",

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core.recombine import Truths, leaf_truths
+from baconlogic import metrics
+from baconlogic.core.evaluate import Truths, leaf_truths
 from baconlogic.core.results import Listing, Result
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.words import aligned, listed, one_line, percent
-from baconlogic.edit._remove import without_leaves
-from baconlogic.explain._roles import LeafRole, by_feature, in_words, leaf_roles
+from baconlogic.edit._structure import without_leaves
+from baconlogic.explain._words import LeafRole, by_feature, feature_role, leaf_roles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,12 @@ class FeatureImpact(Result):
     changed: float | None  # rows decided otherwise when it is taken away
     moved: float | None  # mean absolute change of truth when it is taken away
     accuracy_drop: float | None  # accuracy with it minus without it
+    _role_in_words: str
+
+    @property
+    def role_in_words(self) -> str:
+        """The role at its own gate, and what it is to the whole where that is not the same."""
+        return self._role_in_words
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ class Attribution(Listing):
         lines = [
             [
                 one_line(row.feature),
-                in_words(row.role, row.whole),
+                row.role_in_words,
                 *(_share(x) for x in (row.weight, row.decisive, row.changed, row.moved)),
             ]
             for row in self.rows
@@ -105,7 +112,7 @@ def attribution(
     found.sort(key=lambda row: (-row.decisive, -(row.changed or 0.0), -(row.moved or 0.0), -row.weight))
     used = set(asked.tree.features)
     unused = tuple(str(name) for name in table.names if name not in used)
-    right = None if known is None else float(np.mean(asked.decides(whole) == known))
+    right = None if known is None else metrics.accuracy(asked.decides(whole), known)
     return Attribution(tuple(found), unused, table.rows, right)
 
 
@@ -118,19 +125,10 @@ def _impact(
         without = Truths(without_leaves(asked.tree.root, {each.position for each in leaves}), truths).of[-1]
         otherwise = asked.decides(without)
         changed, moved = float(np.mean(otherwise != decided)), float(np.mean(np.abs(without - whole)))
-        drop = None if known is None else float(np.mean(decided == known) - np.mean(otherwise == known))
-    roles = dict.fromkeys(each.own for each in leaves)
-    certain = dict.fromkeys(each.for_the_whole for each in leaves if each.for_the_whole)
-    return FeatureImpact(
-        leaves[0].leaf.feature,
-        sum(each.weight for each in leaves),
-        " and ".join(roles),
-        " and ".join(certain),
-        _decisive([each.leaf for each in leaves], asked, truths),
-        changed,
-        moved,
-        drop,
-    )
+        drop = None if known is None else metrics.accuracy(decided, known) - metrics.accuracy(otherwise, known)
+    feature, its = leaves[0].leaf.feature, feature_role(leaves)
+    decisive = _decisive([each.leaf for each in leaves], asked, truths)
+    return FeatureImpact(feature, its.weight, its.role, its.whole, decisive, changed, moved, drop, its.words)
 
 
 def _decisive(leaves: list[Leaf], asked: Subject, truths: LeafTruths) -> float:

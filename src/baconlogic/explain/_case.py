@@ -7,25 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic.core.checks import Hint, ParameterError
-from baconlogic.core.criteria import Given, Numeric, Table, unlisted
-from baconlogic.core.nodes import Leaf, flatten, mapped
+from baconlogic.core.criteria import Table, unlisted
+from baconlogic.core.nodes import Leaf, mapped
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import degree, listed, number, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    Values = Mapping[str, Any]  # of one case, by feature: None where missing
-    Rows = dict[str, list[Any]]
-
-
-def leaves_by_feature(tree: Tree) -> dict[str, list[Leaf]]:
-    """Return the leaves on each feature, the most important feature first."""
-    found: dict[str, list[Leaf]] = {feature: [] for feature in tree.features}
-    for node, _ in flatten(tree.root):
-        if isinstance(node, Leaf):
-            found[node.feature].append(node)
-    return found
+    from baconlogic.core.subject import Instance
 
 
 def with_leaves(tree: Tree, change: Callable[[Leaf], Leaf]) -> Tree:
@@ -53,9 +43,9 @@ def is_stated(leaves: Iterable[Leaf]) -> bool:
     return all(leaf.criterion.missing is not None for leaf in leaves)
 
 
-def unstated(values: Values, leaves: Mapping[str, Sequence[Leaf]]) -> list[str]:
+def unstated(case: Instance) -> list[str]:
     """Return the missing features for which no truth is stated."""
-    return [name for name, value in values.items() if value is None and not is_stated(leaves[name])]
+    return [name for name in case.missing if not is_stated(case.leaves[name])]
 
 
 def refuse_unknown(features: Sequence[str], why: str) -> None:
@@ -70,11 +60,6 @@ def refuse_unknown(features: Sequence[str], why: str) -> None:
         )
 
 
-def repeat(values: Values, count: int) -> Rows:
-    """Return a case as a table of equal rows."""
-    return {name: [value] * count for name, value in values.items()}
-
-
 def truth_of(leaf: Leaf, value: Any) -> float | None:
     """Return what a leaf says of one value; None when it refuses the value."""
     sides = sides_of(leaf, value)
@@ -83,7 +68,7 @@ def truth_of(leaf: Leaf, value: Any) -> float | None:
 
 def sides_of(leaf: Leaf, value: Any) -> tuple[float, float] | None:
     """Return truth and falsity of one value at a leaf; None when it refuses the value."""
-    kind = float if isinstance(leaf.criterion, Numeric) else object
+    kind = object if leaf.criterion.categorical else float
     try:
         values = np.array([np.nan if value is None and kind is float else value], kind)
         return float(leaf.criterion.truth(values)[0]), float(leaf.criterion.falsity(values)[0])
@@ -93,14 +78,13 @@ def sides_of(leaf: Leaf, value: Any) -> tuple[float, float] | None:
 
 def categories(leaves: Sequence[Leaf]) -> list[Any]:
     """Return the categories that tables on a feature name and every leaf on it accepts; none for numbers."""
-    tables = [leaf.criterion for leaf in leaves if isinstance(leaf.criterion, Table)]
-    named = dict.fromkeys(category for table in tables for category, _ in table.truths)
+    named = dict.fromkeys(category for leaf in leaves for category, _ in leaf.criterion.truths)
     return [category for category in named if all(truth_of(leaf, category) is not None for leaf in leaves)]
 
 
 def unnamed(leaves: Sequence[Leaf]) -> list[Any]:
     """Return a category that no table on a feature names, where every leaf on it accepts such; else nothing."""
-    named = [category for leaf in leaves if isinstance(leaf.criterion, Table) for category, _ in leaf.criterion.truths]
+    named = [category for leaf in leaves for category, _ in leaf.criterion.truths]
     other = unlisted(named)
     return [other] if named and all(truth_of(leaf, other) is not None for leaf in leaves) else []
 
@@ -121,7 +105,7 @@ def raw(value: Any, leaves: Sequence[Leaf], step: float | None = None) -> str:
         return "missing"
     if isinstance(value, str | bool):
         return repr(value)
-    units = [leaf.criterion.unit for leaf in leaves if isinstance(leaf.criterion, Numeric) and leaf.criterion.unit]
+    units = [leaf.criterion.unit for leaf in leaves if leaf.criterion.unit]
     text = number(value, step or None)
     text = repr(value) if step == 0.0 and float(text) != value else text
     return f"{text}{f' {one_line(units[0])}' if units else ''}"
@@ -138,9 +122,4 @@ def fact(feature: str, value: Any, leaves: Sequence[Leaf]) -> str:
 
 def meaning(leaf: Leaf) -> str:
     """Say what a leaf claims, without its numbers: "large: "; nothing where the column speaks for itself."""
-    if leaf.name:
-        return f"{one_line(leaf.name)}: "
-    if isinstance(leaf.criterion, Given):
-        return ""
-    claim = leaf.criterion.words("").split(":")[0].strip().removeprefix("is ")
-    return f"{claim}: " if claim else ""
+    return f"{one_line(leaf.name)}: " if leaf.name else leaf.criterion.meaning

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic.core.nodes import Gate
-from baconlogic.core.outline import say
+from baconlogic.core.notation import say
 from baconlogic.core.results import Result
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.words import aligned, listed, number, one_line, percent
-from baconlogic.explain._groups import told
-from baconlogic.explain._phrases import statement
-from baconlogic.explain._roles import by_feature, in_words, leaf_roles
+from baconlogic.explain._words import by_feature, feature_role, leaf_roles, statement, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baconlogic.explain._roles import LeafRole
+    from baconlogic.explain._words import LeafRole
 
 MOST_ROWS = 10  # to be listed in text
 
@@ -33,6 +31,7 @@ class FeatureUse(Result):
     whole: str  # mandatory or sufficient for the whole decision, or ""
     where: str  # where it is more than half true, in raw units
     criterion: str  # in full
+    _role_in_words: str
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class FeatureDifference(Result):
     def __str__(self) -> str:
         pairs = [
             ("weight", percent(self.first.weight), percent(self.second.weight)),
-            ("role", in_words(self.first.role, self.first.whole), in_words(self.second.role, self.second.whole)),
+            ("role", self.first._role_in_words, self.second._role_in_words),
             ("more than half true", self.first.where, self.second.where),
         ]
         if self.first.where == self.second.where:
@@ -55,7 +54,7 @@ class FeatureDifference(Result):
 
 
 @dataclass(frozen=True)
-class Shape(Result):
+class TreeShape(Result):
     """What a tree looks like from afar."""
 
     leaves: int
@@ -99,8 +98,8 @@ class Comparison(Result):
     """Two trees beside each other; `decisions` is None without rows to decide."""
 
     same: bool  # the same tree with the same threshold
-    first: Shape
-    second: Shape
+    first: TreeShape
+    second: TreeShape
     only_first: tuple[str, ...]  # features that only the first tree uses, heaviest first
     only_second: tuple[str, ...]
     common: tuple[str, ...]  # features that both use
@@ -167,13 +166,10 @@ def compare(
 
 
 def _use(leaves: list[LeafRole]) -> FeatureUse:
-    return FeatureUse(
-        sum(each.weight for each in leaves),
-        " and ".join(dict.fromkeys(each.own for each in leaves)),
-        " and ".join(dict.fromkeys(each.for_the_whole for each in leaves if each.for_the_whole)),
-        " and ".join(dict.fromkeys(statement(each.leaf, each.negated).where() for each in leaves)),
-        " and ".join(dict.fromkeys(one_line(say(each.leaf)) for each in leaves)),
-    )
+    where = dict.fromkeys(statement(each.leaf, each.negated).where() for each in leaves)
+    full = dict.fromkeys(one_line(say(each.leaf)) for each in leaves)
+    its = feature_role(leaves)
+    return FeatureUse(its.weight, its.role, its.whole, " and ".join(where), " and ".join(full), its.words)
 
 
 def _is_change(pair: FeatureDifference) -> bool:
@@ -181,11 +177,11 @@ def _is_change(pair: FeatureDifference) -> bool:
     return abs(a.weight - b.weight) >= 0.005 or replace(a, weight=0.0) != replace(b, weight=0.0)
 
 
-def _shape(asked: Subject) -> Shape:
+def _shape(asked: Subject) -> TreeShape:
     gates = sum(isinstance(node, Gate) for _, node in asked.tree.walk())
     _, groups = told(asked.tree)
     root = f"{groups[0].level.phrase} ({', '.join(dict.fromkeys(groups[0].codes))})" if groups else "one statement"
-    return Shape(len(leaf_roles(asked.tree)), gates, root, asked.threshold)
+    return TreeShape(len(leaf_roles(asked.tree)), gates, root, asked.threshold)
 
 
 def _agreement(a: Subject, b: Subject, X: Any, columns: Sequence[str] | None) -> Agreement:

@@ -3,6 +3,10 @@
 `bounds` gives the exact extremes of the truth over a box of raw values. So the smallest change is found by bisection
 on the size of the box: one feature wide for a single change, all of them for the joint one, whose size is that of its
 largest part. What is proposed was evaluated: it does turn the decision.
+
+A change of a number is measured in a scale of its feature: with a table X, the spread of its column there
+(interquartile range / 1.349, about one standard deviation), and values stay within the range seen; without, the
+distance over which its criterion goes from hardly true to nearly true. A change of category is of size 1.
 """
 
 from __future__ import annotations
@@ -10,22 +14,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic.core.checks import Parameter, ParameterError, check_finite
 from baconlogic.core.criteria import Table
 from baconlogic.core.nodes import Leaf
 from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Instance, Subject, subject
 from baconlogic.core.words import aligned, number, one_line
 from baconlogic.explain import _case as cases
-from baconlogic.explain._levers import Lever, check_names, check_steps, levers, limits
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from baconlogic.core.answers import Label
+    from baconlogic.core.columns import Columns
     from baconlogic.core.tree import Tree
 
     Floats = NDArray[np.float64]
@@ -39,10 +47,12 @@ ATTEMPTS = ((0.0, None), (1e-9, None), (1e-9, 0), (1e-9, 32), (1e-6, 32), (1e-3,
 SCANNED = 100_000  # whole steps to try before giving up
 FARTHER = 16  # larger boxes to look in, where none of the smallest has a point: a band can lie between two steps
 DIGITS = (2, 4, 6, 9, 12, None)  # of a change to be written: as few as still turn the decision; None: all
+NORMAL_QUARTILES = 1.349  # between the quartiles of a normal distribution, in standard deviations
+SLACK = 1e-9  # of a step, which rounding may eat
 
 
 @dataclass(frozen=True)
-class Change(Result):
+class ValueChange(Result):
     """Another value for one feature. `size` is in units of the feature's scale."""
 
     feature: str
@@ -64,16 +74,14 @@ class Counterfactual(Listing):
     other: Label
     truth: float
     threshold: float
-    rows: tuple[Change, ...]  # smallest first
-    joint: (
-        tuple[Change, ...] | None
-    )  # the smallest joint change, the size of which is its largest; None if there is none
+    rows: tuple[ValueChange, ...]  # smallest first
+    joint: tuple[ValueChange, ...] | None  # the smallest joint change, as large as its largest; None if there is none
     unit: str  # what sizes are counted in
     limits: tuple[str, ...]  # among what changes these were sought
     certain: bool  # False where a joint change may exist although none was found
 
     @property
-    def single(self) -> Change | None:
+    def single(self) -> ValueChange | None:
         """The smallest change of one value that turns the decision, if there is one."""
         return self.rows[0] if self.rows else None
 
@@ -118,52 +126,225 @@ def counterfactual(
     move in whole steps, and features in steps that `step` gives. Missing values stay missing.
     """
     about = subject(model, threshold, label)
-    values, leaves = about.case(row, columns), cases.leaves_by_feature(about.tree)
-    cases.refuse_unknown(cases.unstated(values, leaves), "no change can be measured from it")
+    case = about.case(row, columns)
+    cases.refuse_unknown(cases.unstated(case), "no change can be measured from it")
     table = None if X is None else about.table(X, columns)
     if table is not None:
         table.require(about.tree.features)
-    immutable, steps = [immutable] if isinstance(immutable, str) else list(immutable), check_steps(step)
-    known = list(dict.fromkeys([*values, *about.columns, *map(str, about.row(row, columns).names)]))
-    check_names(immutable, known, "immutable")
-    check_names(steps, known, "step")
-    found = levers(values, leaves, table, immutable, steps)
-    search = _Search(about, values, found)
-    radii = search.radii([*([lever] for lever in found), found]) if found else np.array([])
-    singles = [search.single(lever, radius) for lever, radius in zip(found, radii, strict=False)]
+    immutable, steps = [immutable] if isinstance(immutable, str) else list(immutable), _check_steps(step)
+    known = list(dict.fromkeys([*case.values, *about.columns, *case.names]))
+    _check_names(immutable, known, "immutable")
+    _check_names(steps, known, "step")
+    found = _actions(case, table, immutable, steps)
+    search = _Search(about, case, found)
+    radii = search.radii([*([action] for action in found), found]) if found else np.array([])
+    singles = [search.single(action, radius) for action, radius in zip(found, radii, strict=False)]
     rows = sorted((each for each in singles if each), key=lambda point: round(search.sizes(point)[0], 9))
     joint = search.joint(float(radii[-1]), rows[0] if rows else None) if found else None
-    unit = (
-        "the width of its criterion, from 5% to 95% true"
-        if table is None
-        else "the spread of its column in X, about a standard deviation"
-    )
+    unit = "the width of its criterion, from 5% to 95% true"
+    if table is not None:
+        unit = "the spread of its column in X, about a standard deviation"
+    if any(action.options is not None for action in found):
+        unit += "; another category counts 1"
     return Counterfactual(
-        about.answer(search.yes),
-        about.answer(not search.yes),
-        search.truth,
-        about.threshold,
-        tuple(search.changes(point, leaves)[0] for point in rows),
-        None if joint is None else search.changes(joint, leaves),
-        f"{unit}; another category counts 1" if any(lever.options is not None for lever in found) else unit,
-        limits(found, values, leaves, table is not None),
-        joint is not None or len(found) < 2 or math.isinf(radii[-1]),
+        decision=about.answer(search.yes),
+        other=about.answer(not search.yes),
+        truth=search.truth,
+        threshold=about.threshold,
+        rows=tuple(search.changes(point)[0] for point in rows),
+        joint=None if joint is None else search.changes(joint),
+        unit=unit,
+        limits=_limits(found, case, table is not None),
+        certain=joint is not None or len(found) < 2 or math.isinf(radii[-1]),
     )
+
+
+@dataclass(frozen=True)
+class Action:
+    """A feature of the case that may change: a number within `low` and `high`, or to one of some `options`."""
+
+    feature: str
+    value: Any
+    scale: float = 1.0
+    low: float = 0.0
+    high: float = 0.0
+    step: float | None = None
+    options: tuple[Any, ...] | None = None  # other categories; None for a number
+
+    @property
+    def farthest(self) -> float:
+        """The size of the largest change."""
+        return 1.0 if self.options is not None else max(self.value - self.low, self.high - self.value) / self.scale
+
+    def size(self, value: Any) -> float:
+        """Return how large the change to a value is."""
+        if self.options is not None:
+            return float(value != self.value)
+        return abs(float(value) - float(self.value)) / self.scale
+
+    def ends(self, radius: float) -> tuple[Any, Any]:
+        """Return the interval that changes up to this size reach; two Nones for any category."""
+        if self.options is not None:
+            return (None, None) if radius >= 1.0 else (self.value, self.value)
+        return self.moved(-radius), self.moved(radius)
+
+    def moved(self, size: float) -> float:
+        """Return the value after a change of this size up, or down when it is negative: whole steps, within range."""
+        reach = size * self.scale
+        if self.step is None:
+            moved = float(self.value) + reach
+        else:
+            moved = _stepped(self.value, math.copysign(math.floor(abs(reach) / self.step + SLACK), reach), self.step)
+        return min(max(moved, self.low), self.high)
+
+    def inside(self, radius: float, parts: int) -> list[Any]:
+        """Return values to try within a radius: none, the ends and, with `parts`, points between; or every category."""
+        if self.options is not None:
+            return [self.value, *(self.options if radius >= 1.0 else ())]
+        if parts and self.step is not None:
+            parts = 2 * min(math.floor(radius * self.scale / self.step + SLACK), 2 * parts) + 1  # each step, if few
+        sizes = [radius, *np.linspace(-radius, radius, parts)] if parts else [radius]
+        return list(dict.fromkeys([self.value, self.moved(-radius), *(self.moved(float(size)) for size in sizes)]))
+
+    def plain(self, value: Any) -> Any:
+        """Return a value of the kind the case holds: whole steps of a whole number are whole."""
+        number = self.options is None and isinstance(self.value, int)
+        return round(value) if number and float(value).is_integer() else value
+
+    def rounded(self, value: Any, digits: int | None) -> Any:
+        """Return a new value with so many digits of its change, rounded away from the old one; as it is without."""
+        if self.options is not None or self.step is not None or digits is None:
+            return value
+        change = value - self.value
+        decimals = max(digits - math.floor(math.log10(abs(change))), 0)
+        near = round(value, decimals)
+        if abs(near - self.value) < abs(change):
+            near = round(near + math.copysign(10.0**-decimals, change), decimals)
+        return min(max(near, self.low), self.high)
+
+
+def _actions(
+    case: Instance, table: Columns | None, immutable: Iterable[str], steps: Mapping[str, float]
+) -> list[Action]:
+    """Return what may change in a case; missing values stay as they are."""
+    fixed, leaves = set(immutable), case.leaves
+    found: list[Action] = []
+    for name, value in case.values.items():
+        if name in fixed or value is None or (isinstance(value, float) and math.isinf(value)):
+            continue
+        if any(leaf.criterion.categorical for leaf in leaves[name]):
+            found.append(_category(name, value, leaves[name], table))
+        elif name not in steps and value in (0, 1) and _is_flag(name, leaves[name], table):
+            found.append(Action(name, int(value), options=(1 - int(value),)))
+        else:
+            found.append(_number(name, value, leaves[name], table, steps.get(name)))
+    return [action for action in found if action.farthest > 0.0 and action.options != ()]
+
+
+def _stepped(value: float, count: float, step: float) -> float:
+    """Return a value so many steps away, as in decimal notation: 0.1 and two steps of 0.1 are 0.3."""
+    return float(Decimal(repr(float(value))) + int(count) * Decimal(repr(float(step))))
+
+
+def _limits(found: Sequence[Action], case: Instance, seen: bool) -> tuple[str, ...]:
+    """Say what was not to change: of what cannot be, one must know among what it was sought."""
+    open_, leaves, missing = {action.feature: action for action in found}, case.leaves, case.missing
+    fixed = [name for name in leaves if name not in open_ and name not in missing]
+    flags = [
+        name for name, action in open_.items() if action.options is not None and not cases.categories(leaves[name])
+    ]
+    named = [name for name in leaves if not seen and cases.unnamed(leaves[name]) and cases.categories(leaves[name])]
+    said = [
+        (fixed, "stays as it is", "stay as they are"),
+        (missing, "stays missing", "stay missing"),
+        (flags, "is 0 or 1", "are 0 or 1"),
+        (named, "is a category that the tree names", "are categories that the tree names"),
+    ]
+    told = [f"{cases.together(names)} {one if len(names) == 1 else several}" for names, one, several in said if names]
+    return (*told, *(["values stay within the range seen in X"] if seen else []))
+
+
+def _check_names(names: Iterable[str], known: Sequence[str], what: str) -> None:
+    """Refuse a name that nothing has: a feature misspelt would be changed after all."""
+    for name in names:
+        if name not in known:
+            said = f" names {name!r:.60}, which is no column of the case; it has {', '.join(known)}"
+            raise ParameterError(Parameter(what), said)
+
+
+def _check_steps(step: Any) -> dict[str, float]:
+    """Return the steps of features, or refuse them."""
+    if not isinstance(step, Mapping | None):
+        raise TypeError(f"step gives the step of each feature, e.g. {{'bed': 1}}, got {type(step).__name__}")
+    for name, size in (step or {}).items():
+        check_finite(size, f"the step of {name!r}")
+        if not size > 0.0:
+            raise ValueError(f"the step of {name!r} must be positive, got {size!r}; leave it out for any value")
+    return {name: float(size) for name, size in (step or {}).items()}
+
+
+def _category(name: str, value: Any, leaves: Sequence[Leaf], table: Columns | None) -> Action:
+    """Return the action of a category: to any other that the tables name or, with X, that was seen there."""
+    value = int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float):  # read as a number by another leaf: it has no neighbours among categories
+        return Action(name, value, low=value, high=value)
+    options = cases.categories(leaves)
+    if table is not None:
+        seen = [each for each in dict.fromkeys(table.categories(name).tolist()) if each is not None]
+        options = [each for each in seen if all(cases.truth_of(leaf, each) is not None for leaf in leaves)]
+    return Action(name, value, options=tuple(each for each in options if each != value))
+
+
+def _is_flag(name: str, leaves: Sequence[Leaf], table: Columns | None) -> bool:
+    """Whether a column of truths holds 0 and 1 only, as far as it is known."""
+    if not all(leaf.criterion.holds_truths for leaf in leaves):
+        return False
+    column = np.array([]) if table is None else table.numbers(name)
+    return bool(np.isin(column[~np.isnan(column)], (0.0, 1.0)).all())
+
+
+def _number(name: str, value: Any, leaves: Sequence[Leaf], table: Columns | None, step: float | None) -> Action:
+    bends = [bend for leaf in leaves for bend in leaf.criterion.bends]  # beyond them, nothing changes any more
+    spans = [leaf.criterion.span(0.05) for leaf in leaves]
+    low, high, scale = min(bends), max(bends), min(end - start for start, end in spans)
+    whole = isinstance(value, int)
+    if table is not None:
+        column = table.numbers(name)
+        seen = column[np.isfinite(column)]
+        if seen.size:
+            low, high = max(low, float(seen.min())), min(high, float(seen.max()))
+            scale = _spread(seen) or scale
+            whole = bool((seen == np.round(seen)).all()) and float(value).is_integer()
+    step = step or (1.0 if whole else None)
+    low, high = min(low, float(value)), max(high, float(value))
+    if step is not None:
+        low = _stepped(value, -math.floor((value - low) / step + SLACK), step)
+        high = _stepped(value, math.floor((high - value) / step + SLACK), step)
+    return Action(name, value, scale, low, high, step)
+
+
+def _spread(values: Floats) -> float:
+    """Return the robust spread of a column; where half of it is one value, the standard deviation."""
+    first, third = np.quantile(values, (0.25, 0.75))
+    return float((third - first) / NORMAL_QUARTILES or values.std())
 
 
 class _Search:
     """The search for the nearest cases that are decided otherwise; such a case is given by the values that differ."""
 
-    def __init__(self, about: Subject, values: dict[str, Any], found: list[Lever]) -> None:
-        self._about, self._levers = about, {lever.feature: lever for lever in found}
-        self._tree = _prepared(about.tree, values, found)
-        self._values = {**values, **{lever.feature: lever.value for lever in found}}
-        self.truth = float(about.tree.evaluate(cases.repeat(values, 1))[0])
+    def __init__(self, about: Subject, case: Instance, found: list[Action]) -> None:
+        self._about, self._case, self._actions = about, case, {action.feature: action for action in found}
+        self._tree = _prepared(about.tree, case, found)
+        self.truth = float(about.tree.evaluate(case.rows())[0])
         self.yes = bool(self.truth > about.threshold)
 
-    def radii(self, groups: list[list[Lever]]) -> Floats:
-        """Return the size of box, open in the levers of each group, that reaches the other decision; else infinity."""
-        far = np.array([max(lever.farthest for lever in group) for group in groups])
+    def _rows(self, count: int) -> dict[str, Any]:
+        """Return a table of so many rows like the case; those of features that may change are lists."""
+        return {**self._case.rows(count), **{name: [action.value] * count for name, action in self._actions.items()}}
+
+    def radii(self, groups: list[list[Action]]) -> Floats:
+        """Return the size of box, open in the actions of each group, that reaches the other decision; else infinity."""
+        far = np.array([max(action.farthest for action in group) for group in groups])
         near, open_ = np.zeros(len(groups)), np.flatnonzero(self._crosses(groups, far))
         for _ in range(BISECTIONS if open_.size else 0):
             middle = (near[open_] + far[open_]) / 2.0
@@ -171,54 +352,53 @@ class _Search:
             far[open_], near[open_] = np.where(hit, middle, far[open_]), np.where(hit, near[open_], middle)
         return np.where(np.isin(np.arange(len(groups)), open_), far, np.inf)
 
-    def _crosses(self, groups: list[list[Lever]], radii: Floats) -> NDArray[np.bool_]:
-        lower, upper = cases.repeat(self._values, len(groups)), cases.repeat(self._values, len(groups))
+    def _crosses(self, groups: list[list[Action]], radii: Floats) -> NDArray[np.bool_]:
+        lower, upper = self._rows(len(groups)), self._rows(len(groups))
         for i, (group, radius) in enumerate(zip(groups, radii, strict=True)):
-            for lever in group:
-                lower[lever.feature][i], upper[lever.feature][i] = lever.ends(float(radius))
+            for action in group:
+                lower[action.feature][i], upper[action.feature][i] = action.ends(float(radius))
         low, high = self._tree.bounds(lower, upper)
         return np.asarray(low <= self._about.threshold if self.yes else high > self._about.threshold)
 
-    def single(self, lever: Lever, radius: float) -> dict[str, Any] | None:
+    def single(self, action: Action, radius: float) -> dict[str, Any] | None:
         """Return the nearest value of one feature that turns the decision; nothing nearer than the radius does."""
         if math.isinf(radius):
             return None
-        if lever.options is not None:
-            truths = self._truths({lever.feature: list(lever.options)})
+        if action.options is not None:
+            truths = self._truths({action.feature: list(action.options)})
             best = int(np.argmin(truths) if self.yes else np.argmax(truths))  # they are all as far: the clearest
-            return {lever.feature: lever.options[best]} if self._turns(truths)[best] else None
-        for batch, sizes in enumerate(_outward(lever, radius)):
-            place, value = self._first(lever, sizes)
+            return {action.feature: action.options[best]} if self._turns(truths)[best] else None
+        for batch, sizes in enumerate(_outward(action, radius)):
+            place, value = self._first(action, sizes)
             if value is None:
                 continue
-            coarse = lever.step is None and place and (batch or NUDGES[place] > EXACT)
+            coarse = action.step is None and place and (batch or NUDGES[place] > EXACT)
             for _ in range(2 if coarse else 0):  # it lies between two sizes that were tried
                 sizes = np.linspace(sizes[place - 1], sizes[place], GRID)
-                place, value = self._first(lever, sizes)
-            return {lever.feature: lever.plain(value)}
+                place, value = self._first(action, sizes)
+            return {action.feature: action.plain(value)}
         return None
 
-    def _first(self, lever: Lever, sizes: Floats) -> tuple[int, float | None]:
+    def _first(self, action: Action, sizes: Floats) -> tuple[int, float | None]:
         """Return the first of some sizes at which a change turns the decision, and the value there, if any."""
-        tried = [lever.moved(sign * float(size)) for size in sizes for sign in (-1.0, 1.0)]
-        turned = np.flatnonzero(self._turns(self._truths({lever.feature: tried})))
+        tried = [action.moved(sign * float(size)) for size in sizes for sign in (-1.0, 1.0)]
+        turned = np.flatnonzero(self._turns(self._truths({action.feature: tried})))
         return (int(turned[0]) // 2, tried[turned[0]]) if turned.size else (0, None)
 
     def joint(self, radius: float, single: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Return a point of the smallest box that turns the decision, with nothing changed that need not be."""
+        """Return a point of the smallest box that turns the decision, with nothing changed that need not be.
+
+        Where none is found in it, larger boxes are searched, up to the size of the smallest single change.
+        """
         if math.isinf(radius):
             return None
         least = math.inf if single is None else max(self.sizes(single))
-        for nudge, parts in ATTEMPTS:
-            point = self._within(radius * (1.0 + nudge), parts)
-            if point is not None:
-                return point if max(self.sizes(point)) < least else single
-        top = min(least, max(lever.farthest for lever in self._levers.values()))
-        for near in np.linspace(radius, top, FARTHER + 1)[1:]:
-            point = self._within(float(near), None) or self._within(float(near), 32)
-            if point is not None:
-                return point if max(self.sizes(point)) < least else single
-        return single
+        top = min(least, max(action.farthest for action in self._actions.values()))
+        boxes = [(radius * (1.0 + nudge), parts) for nudge, parts in ATTEMPTS]
+        boxes += [(float(far), parts) for far in np.linspace(radius, top, FARTHER + 1)[1:] for parts in (None, 32)]
+        points = (self._within(size, parts) for size, parts in boxes)
+        point = next((point for point in points if point is not None), None)
+        return single if point is None or max(self.sizes(point)) >= least else point
 
     def _within(self, radius: float, parts: int | None) -> dict[str, Any] | None:
         """Return a point of a box that turns the decision, if one is found, with nothing changed that need not be."""
@@ -227,39 +407,38 @@ class _Search:
 
     def _corner(self, radius: float) -> dict[str, Any]:
         """Return the point of a box where each feature is best for the other decision; right where all pull one way."""
-        ends = {name: lever.ends(radius) for name, lever in self._levers.items()}
-        tried = [(name, value) for name, lever in self._levers.items() for value in lever.inside(radius, 0)]
+        ends = {name: action.ends(radius) for name, action in self._actions.items()}
+        tried = [(name, value) for name, action in self._actions.items() for value in action.inside(radius, 0)]
+        best: dict[str, tuple[float, Any]] = {}
+        for (name, value), against in zip(tried, self._against(ends, tried), strict=True):
+            if name not in best or against < best[name][0]:
+                best[name] = against, value
+        return {name: self._actions[name].plain(value) for name, (_, value) in best.items()}
+
+    def _extreme(self, radius: float, parts: int) -> dict[str, Any]:
+        """Return the point of a box where the truth is lowest, or highest: settle one feature after the other."""
+        ends = {name: action.ends(radius) for name, action in self._actions.items()}
+        for name, action in self._actions.items():
+            tried = [(name, value) for value in action.inside(radius, parts)]
+            best = tried[int(np.argmin(self._against(ends, tried)))][1]
+            ends[name] = best, best
+        return {name: self._actions[name].plain(both[0]) for name, both in ends.items()}
+
+    def _against(self, ends: dict[str, tuple[Any, Any]], tried: list[tuple[str, Any]]) -> Floats:
+        """Return how the box between `ends`, with one feature at one value, bounds the truth: less is more against."""
         sides = []
         for side in (0, 1):
-            rows = cases.repeat({**self._values, **{name: both[side] for name, both in ends.items()}}, len(tried))
+            rows = {**self._rows(len(tried)), **{name: [both[side]] * len(tried) for name, both in ends.items()}}
             for i, (name, value) in enumerate(tried):
                 rows[name][i] = value
             sides.append(rows)
         low, high = self._tree.bounds(*sides)
-        best: dict[str, tuple[float, Any]] = {}
-        for (name, value), against in zip(tried, low if self.yes else -high, strict=True):
-            if name not in best or against < best[name][0]:
-                best[name] = against, value
-        return {name: self._levers[name].plain(value) for name, (_, value) in best.items()}
-
-    def _extreme(self, radius: float, parts: int) -> dict[str, Any]:
-        """Return the point of a box where the truth is lowest, or highest: settle one feature after the other."""
-        ends = {name: lever.ends(radius) for name, lever in self._levers.items()}
-        for name, lever in self._levers.items():
-            tried = lever.inside(radius, parts)
-            sides = []
-            for side in (0, 1):
-                fixed = {**self._values, **{other: both[side] for other, both in ends.items()}}
-                sides.append({**cases.repeat(fixed, len(tried)), name: tried})
-            low, high = self._tree.bounds(*sides)
-            best = tried[int(np.argmin(low) if self.yes else np.argmax(high))]
-            ends[name] = best, best
-        return {name: self._levers[name].plain(both[0]) for name, both in ends.items()}
+        return low if self.yes else -high
 
     def _put_back(self, point: dict[str, Any]) -> dict[str, Any]:
         """Undo every change that is not needed, the largest and least important first."""
-        kept = {name: value for name, value in point.items() if self._levers[name].size(value) > 0.0}
-        for name in sorted(kept, key=lambda name: self._levers[name].size(kept[name]))[::-1]:
+        kept = {name: value for name, value in point.items() if self._actions[name].size(value) > 0.0}
+        for name in sorted(kept, key=lambda name: self._actions[name].size(kept[name]))[::-1]:
             rest = {other: value for other, value in kept.items() if other != name}
             if rest and self._turns(self._truths(_rows([rest])))[0]:
                 kept = rest
@@ -271,62 +450,60 @@ class _Search:
         for share in np.linspace(0.0, 1.0, GRID // 2 + 1):
             moved = dict(point)
             for name, value in point.items():
-                lever = self._levers[name]
-                if lever.options is None and lever.step is None and share < 1.0:
-                    moved[name] = lever.value + float(share) * (value - lever.value)
+                action = self._actions[name]
+                if action.options is None and action.step is None and share < 1.0:
+                    moved[name] = action.value + float(share) * (value - action.value)
             points.append(moved)
         shrunk = points[int(np.flatnonzero(self._turns(self._truths(_rows(points))))[0])]
-        return {name: value for name, value in shrunk.items() if self._levers[name].size(value) > 0.0}
+        return {name: value for name, value in shrunk.items() if self._actions[name].size(value) > 0.0}
 
     def _truths(self, changed: dict[str, list[Any]]) -> Floats:
         count = len(next(iter(changed.values())))
-        return self._tree.evaluate({**cases.repeat(self._values, count), **changed})
+        return self._tree.evaluate({**self._rows(count), **changed})
 
     def _turns(self, truths: Floats) -> NDArray[np.bool_]:
         return np.asarray(self._about.decides(truths) != self.yes)
 
     def sizes(self, point: dict[str, Any]) -> list[float]:
         """Return the size of each change."""
-        return [self._levers[name].size(value) for name, value in point.items()]
+        return [self._actions[name].size(value) for name, value in point.items()]
 
-    def changes(self, point: dict[str, Any], leaves: Mapping[str, Sequence[Leaf]]) -> tuple[Change, ...]:
+    def changes(self, point: dict[str, Any]) -> tuple[ValueChange, ...]:
         """Return what differs in a point, written so that what is read turns the decision too."""
         for digits in DIGITS:
-            read = {name: self._levers[name].rounded(value, digits) for name, value in point.items()}
+            read = {name: self._actions[name].rounded(value, digits) for name, value in point.items()}
             if self._turns(self._truths(_rows([read])))[0]:
                 break
         found = []
         for name, value in point.items():
-            lever = self._levers[name]
-            full = lever.options is not None or lever.step is not None or digits is None
-            step = 0.0 if full else abs(value - lever.value) * 10.0 ** (2 - (digits or 0))
-            before, after = cases.raw(lever.value, leaves[name], step), cases.raw(read[name], leaves[name], 0.0)
-            found.append(Change(name, lever.value, value, lever.size(value), before, after))
+            action = self._actions[name]
+            full = action.options is not None or action.step is not None or digits is None
+            step = 0.0 if full else abs(value - action.value) * 10.0 ** (2 - (digits or 0))
+            leaves = self._case.leaves[name]
+            before, after = cases.raw(action.value, leaves, step), cases.raw(read[name], leaves, 0.0)
+            found.append(ValueChange(name, action.value, value, action.size(value), before, after))
         return tuple(found)
 
 
-def _prepared(tree: Tree, values: dict[str, Any], found: list[Lever]) -> Tree:
+def _prepared(tree: Tree, case: Instance, found: list[Action]) -> Tree:
     """Return the tree with missing values as stated and with just the categories that may be: so bounds are exact."""
-    allowed = {lever.feature: (lever.value, *lever.options) for lever in found if lever.options is not None}
+    allowed = {action.feature: (action.value, *action.options) for action in found if action.options is not None}
 
     def narrowed(leaf: Leaf) -> Leaf:
         if leaf.feature not in allowed:
             return leaf
-        return Leaf(
-            leaf.feature, Table([(each, cases.truth_of(leaf, each)) for each in allowed[leaf.feature]]), leaf.name
-        )
+        truths = [(category, cases.truth_of(leaf, category)) for category in allowed[leaf.feature]]
+        return Leaf(leaf.feature, Table(truths), leaf.name)
 
-    return cases.taken_as_stated(
-        cases.with_leaves(tree, narrowed), [name for name, value in values.items() if value is None]
-    )
+    return cases.taken_as_stated(cases.with_leaves(tree, narrowed), case.missing)
 
 
-def _outward(lever: Lever, radius: float) -> list[Floats]:
+def _outward(action: Action, radius: float) -> list[Floats]:
     """Return the sizes of change to try, nearest first, in batches: right at the radius, then beyond it."""
-    if lever.step is None:
-        return [radius * (1.0 + np.array(NUDGES)), np.linspace(radius, lever.farthest, GRID)]
-    unit = np.float64(lever.step / lever.scale)
-    first, last = max(round(radius / unit), 1), math.floor(lever.farthest / unit + 0.5)
+    if action.step is None:
+        return [radius * (1.0 + np.array(NUDGES)), np.linspace(radius, action.farthest, GRID)]
+    unit = np.float64(action.step / action.scale)
+    first, last = max(round(radius / unit), 1), math.floor(action.farthest / unit + 0.5)
     last = min(last, first + SCANNED)
     return [np.arange(start, min(start + GRID, last + 1)) * unit for start in range(first, last + 1, GRID)]
 
@@ -335,6 +512,6 @@ def _rows(points: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [point[name] for point in points] for name in points[0]}
 
 
-def _table(changes: Sequence[Change]) -> str:
+def _table(changes: Sequence[ValueChange]) -> str:
     lines = [[one_line(each.feature), each.before_says, each.after_says, f"{each.size:.3g}"] for each in changes]
     return aligned(["  feature", "from", "to", "change"], [[f"  {line[0]}", *line[1:]] for line in lines])

@@ -6,13 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.core.criteria import Given
+from baconlogic.core.levels import AND_ROLES, NEUTRAL_ROLE, OR_ROLES
 from baconlogic.core.results import Result
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.words import aligned, listed, number, one_line, percent
-from baconlogic.explain._groups import Group, Item, told
-from baconlogic.explain._phrases import Statement, band, statement
-from baconlogic.explain._roles import ALONE, LeafRole, leaf_roles
+from baconlogic.explain._case import answer
+from baconlogic.explain._words import ALONE, Group, Item, LeafRole, Statement, band, leaf_roles, statement, told
 
 if TYPE_CHECKING:
     from baconlogic.core.answers import Label
@@ -21,13 +20,6 @@ if TYPE_CHECKING:
 MOST_ITEMS = 8  # to be told one by one in the summary
 MOST_INNER = 4  # statements of a group to be told where it is mentioned
 EVEN = 1.25  # shares that differ by less than this factor are called equal
-_HOLDS = {
-    "mandatory": "all of these hold",
-    "desired": "most of these hold",
-    "optional": "some of these hold",
-    "sufficient": "any of these holds",
-}
-_OF = {"mandatory": "all of", "desired": "most of", "optional": "some of", "sufficient": "any of"}
 
 
 @dataclass(frozen=True)
@@ -83,13 +75,12 @@ def _summary(asked: Subject, condition: str) -> str:
         return f"{_opening(asked.yes)} {condition}."
     always = "Always" if asked.threshold < 0.0 else "Never"
     reach = "below 0" if asked.threshold < 0.0 else "above 1"
-    answer = {True: "yes", False: "no"}[asked.yes] if isinstance(asked.yes, bool) else one_line(str(asked.yes))
     turn = number(asked.threshold)
-    return f"{always} {answer}, whatever the values: the decision turns at {turn}, and no truth is {reach}."
+    return f"{always} {answer(asked.yes)}, whatever the values: the decision turns at {turn}, and no truth is {reach}."
 
 
-def _more_than(threshold: float) -> str:
-    return "more than half true" if threshold == 0.5 else f"more than {percent(threshold)} true"
+def _more_than(threshold: float, more: str = "more") -> str:
+    return f"{more} than half true" if threshold == 0.5 else f"{more} than {percent(threshold)} true"
 
 
 def _when(alone: Statement, threshold: float) -> str:
@@ -97,9 +88,9 @@ def _when(alone: Statement, threshold: float) -> str:
     turning = alone.turning_at(threshold) if 0.0 < threshold < 1.0 else alone
     if turning is not alone:
         return turning.short("is")
-    if isinstance(alone.leaves[0].criterion, Given) and not alone.name:
-        less = _more_than(1.0 - threshold).replace("more", "less", 1)
-        return f"{alone.feature} is {less if alone.negated[0] else _more_than(threshold)}"
+    if alone.leaves[0].criterion.holds_truths and not alone.name:
+        negated = alone.negated[0]
+        return f"{alone.feature} is {_more_than(1.0 - threshold, 'less') if negated else _more_than(threshold)}"
     return f"it is {_more_than(threshold)} that {alone.short()}"
 
 
@@ -112,7 +103,7 @@ def _condition(whole: Group, threshold: float) -> str:
     said = [_mention(item, inline=inline) for item in shown]
     referred = any(isinstance(item.said, Group) and not (inline and _is_small(item.said)) for item in shown)
     below = "; groups are told below" if referred else ""
-    if whole.level.role == "neutral":
+    if whole.level.role == NEUTRAL_ROLE:
         said = [f"{text} counts {percent(item.share)}" for text, item in zip(said, shown, strict=True)]
         if rest:
             said.append(f"{len(rest)} more count {percent(sum(item.share for item in rest))} together")
@@ -120,7 +111,7 @@ def _condition(whole: Group, threshold: float) -> str:
         return f"{points}; each counts in proportion to how true it is{below}"
     if rest:
         said.append(f"{len(rest)} more that weigh less")
-    return f"it is {_more_than(threshold)} that {_HOLDS[whole.level.role]}: {_series(said, _last(whole))}{below}"
+    return f"it is {_more_than(threshold)} that {whole.level.family.holds}: {_series(said, _last(whole))}{below}"
 
 
 def _mention(item: Item, *, inline: bool) -> str:
@@ -131,11 +122,11 @@ def _mention(item: Item, *, inline: bool) -> str:
     if not (inline and _is_small(group)):
         return no + group.reference
     said = [each.said.short() for each in group.items if isinstance(each.said, Statement)]
-    if group.level.role == "neutral":
+    if group.level.role == NEUTRAL_ROLE:
         said = [f"{text} ({percent(each.share)})" for text, each in zip(said, group.items, strict=True)]
         inner = f"on balance {listed(said, 'and')}"
     else:
-        inner = f"{_OF[group.level.role]} {listed(said, _last(group))}"
+        inner = f"{group.level.family.many} {listed(said, _last(group))}"
     return f"{no}{group.called} ({inner})" if group.name else inner
 
 
@@ -144,7 +135,7 @@ def _is_small(group: Group) -> bool:
 
 
 def _last(group: Group) -> str:
-    return "or" if group.level.role in ("optional", "sufficient") else "and"
+    return "or" if group.level.role in OR_ROLES else "and"
 
 
 def _series(items: list[str], last: str) -> str:
@@ -184,8 +175,8 @@ def _rows(tree: Tree, groups: list[Group]) -> tuple[FeatureRow, ...]:
     for role in sorted(leaf_roles(tree), key=lambda role: -role.weight):
         own = statement(role.leaf, role.negated)
         for i, (before, said) in enumerate(kept):
-            if (before.scope, before.own) == (role.scope, role.own) and role.own != "neutral":
-                joined = band(said, own, both=role.own in ("mandatory", "desired"))
+            if (before.scope, before.own) == (role.scope, role.own) and role.own != NEUTRAL_ROLE:
+                joined = band(said, own, both=role.own in AND_ROLES)
                 if joined:
                     kept[i] = before, joined
                     break

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic import metrics
+from baconlogic.core.evaluate import Truths, leaf_truths
 from baconlogic.core.nodes import Leaf
-from baconlogic.core.recombine import Truths, leaf_truths
 from baconlogic.core.results import Listing, Result
 from baconlogic.core.subject import subject
 from baconlogic.core.words import aligned, listed, one_line, percent
@@ -67,9 +68,11 @@ class PruningCurve(Listing):
             for low, best in zip(self.steps("bottom"), self.steps("best"), strict=True)
         ]
         lines[0][1] = lines[0][3] = "(the whole tree)"
-        return f"{aligned(header, lines)}\n\n{self._conclusion()}"
+        return f"{aligned(header, lines)}\n\n{self.conclusion}"
 
-    def _conclusion(self) -> str:
+    @property
+    def conclusion(self) -> str:
+        """How few leaves do as well as all of them, in words."""
         least, of = self.smallest(), self.rows[0].leaves
         if of == 1:
             return "There is but one leaf."
@@ -114,7 +117,7 @@ def pruning_curve(
         for removed, tree in [("", asked.tree), *((leaf.feature, tree) for leaf, tree in orders[order])]:
             decided = asked.decides(Truths(tree.root, truths).of[-1])
             leaves = sum(isinstance(node, Leaf) for _, node in tree.walk())
-            right, changed = float(np.mean(decided == known)), float(np.mean(decided != whole))
+            right, changed = metrics.accuracy(decided, known), float(np.mean(decided != whole))
             steps.append(PruningStep(order, leaves, removed, right, changed, tree.features))
     share = float(np.mean(known))
     return PruningCurve(tuple(steps), max(share, 1.0 - share))

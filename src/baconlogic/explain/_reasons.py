@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic.core.criteria import Table
+from baconlogic.core.evaluate import both_combined
 from baconlogic.core.nodes import Leaf, flatten
-from baconlogic.core.recombine import both_combined
 from baconlogic.core.results import Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Instance, Subject, subject
 from baconlogic.core.words import number
 from baconlogic.explain import _case as cases
-from baconlogic.explain._roles import leaf_roles
+from baconlogic.explain._words import leaf_roles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from baconlogic.core.answers import Label
     from baconlogic.core.tree import Tree
-    from baconlogic.explain._roles import LeafRole
+    from baconlogic.explain._words import LeafRole
 
     Floats = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def reasons(
     A missing value counts as what its criterion takes it as; where none states that, it is unknown throughout.
     """
     about = subject(model, threshold, label)
-    case = _Case(about, about.case(row, columns))
+    case = _PartialCase(about, about.case(row, columns))
     order = case.ordered()
     kept: list[str] = []
     turning: list[str] | None = None
@@ -127,17 +127,16 @@ def _needed(order: list[str], holds: Callable[[list[str]], bool]) -> list[str]:
     return kept
 
 
-class _Case:
+class _PartialCase:
     """A case some of whose values may be free."""
 
-    def __init__(self, about: Subject, values: dict[str, Any]) -> None:
-        self.about, self.values = about, values
-        self.leaves = cases.leaves_by_feature(about.tree)
-        self.unknown = cases.unstated(values, self.leaves)
-        self._missing = [name for name, value in values.items() if value is None and name not in self.unknown]
+    def __init__(self, about: Subject, case: Instance) -> None:
+        self.about, self.case, self.leaves = about, case, case.leaves
+        self.unknown = cases.unstated(case)
+        self._missing = [name for name in case.missing if name not in self.unknown]
         self._variants: dict[frozenset[str], list[Tree]] = {}
         (tree,) = self._trees(frozenset())
-        low, high = (float(end[0]) for end in tree.bounds(cases.repeat(values, 1)))
+        low, high = (float(end[0]) for end in tree.bounds(case.rows()))
         self.yes = low > about.threshold
         if not self.yes and high > about.threshold:
             cases.refuse_unknown(self.unknown, "the decision is still open and has no reasons yet")
@@ -156,9 +155,9 @@ class _Case:
 
     def _ends(self, role: LeafRole) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return truth and falsity of a leaf in this case, and those that speak most against the decision."""
-        known = cases.sides_of(role.leaf, self.values[role.leaf.feature])
+        known = cases.sides_of(role.leaf, self.case.values[role.leaf.feature])
         able = [*role.leaf.criterion.range]
-        if self.values[role.leaf.feature] is None and known is not None:  # it may also stay missing
+        if self.case.values[role.leaf.feature] is None and known is not None:  # it may also stay missing
             able.append(known[0])
         end = min(able) if self.yes != role.negated else max(able)
         return known or (end, 1.0 - end), (end, 1.0 - end)
@@ -175,7 +174,7 @@ class _Case:
         loose = {*free, *self.unknown}
         if all(len(self.leaves[name]) == 1 for name in loose):
             return self._evaluated(loose)
-        rows = {name: [None if name in loose else value] for name, value in self.values.items()}
+        rows = {**self.case.rows(), **{name: [None] for name in loose}}
         ends = [tree.bounds(rows) for tree in self._trees(frozenset(free) & frozenset(self._missing))]
         return float(min(b.low[0] for b in ends) if self.yes else max(b.high[0] for b in ends))
 
@@ -206,11 +205,8 @@ class _Case:
     def facts(self, names: Iterable[str]) -> tuple[Fact, ...]:
         """Return the facts of these features, the most important feature first."""
         chosen = set(names)
-        return tuple(
-            Fact(name, self.values[name], cases.fact(name, self.values[name], leaves))
-            for name, leaves in self.leaves.items()
-            if name in chosen
-        )
+        values = {name: value for name, value in self.case.values.items() if name in chosen}
+        return tuple(Fact(name, value, cases.fact(name, value, self.leaves[name])) for name, value in values.items())
 
 
 def _widened(leaf: Leaf) -> Leaf:

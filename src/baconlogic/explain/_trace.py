@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core import gcd
-from baconlogic.core import outline as drawing
+from baconlogic.core import gcd, notation
 from baconlogic.core.answers import two_probabilities
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
 from baconlogic.core.results import Result
 from baconlogic.core.subject import subject
-from baconlogic.core.words import degree, listed, number, one_line, percent
+from baconlogic.core.words import aligned, degree, listed, number, one_line, percent
 from baconlogic.explain import _case as cases
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from baconlogic.core.answers import Label
     from baconlogic.core.tree import Tree
@@ -28,7 +27,7 @@ MOST_CALLED = 3  # features that a part without a name is called by
 
 
 @dataclass(frozen=True)
-class Step(Result):
+class TraceStep(Result):
     """One node in one case. `driver` is the input that does most to keep a gate low, or high."""
 
     path: Path
@@ -44,7 +43,7 @@ class Step(Result):
 class Trace(Result):
     """How one case is decided: a step for every node, root first, as `Tree.walk` gives them."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[TraceStep, ...]
     truth: float
     threshold: float
     margin: float  # truth - threshold: the decision is yes where it is above 0
@@ -54,17 +53,12 @@ class Trace(Result):
     tree: Tree
 
     def __str__(self) -> str:
-        lines = drawing.draw(self.tree.root).split("\n")
-        nodes = dict(self.tree.walk())
-        drawn = [s for s in self.steps if not s.path or not _said_above(nodes[s.path[:-1]], nodes[s.path])]
-        shown = [percent(step.truth) for step in drawn]
-        width = max(len(text) for text in shown)
-        values = {step.path: step.value for step in self.steps}
-        tree = [
-            f"{text.rjust(width)}  {line}{_here(step, nodes, values)}"
-            for text, line, step in zip(shown, lines, drawn, strict=True)
+        steps, nodes = {step.path: step for step in self.steps}, dict(self.tree.walk())
+        table = [
+            [percent(steps[path].truth), f"{line}{_here(path, steps, nodes)}"]
+            for path, line in notation.drawn(self.tree.root)
         ]
-        return "\n".join(["true", *tree, "", self._closing()])
+        return "\n".join(["true", aligned([], table, left=[1]), "", self._closing()])
 
     def _closing(self) -> str:
         side = "above" if self.margin > 0.0 else "below" if self.margin < 0.0 else "at"
@@ -89,14 +83,12 @@ def trace(
 ) -> Trace:
     """Follow one case from its raw values to the decision: what each node says, how true it is, what drives it."""
     about = subject(model, threshold, label)
-    values = about.case(row, columns)
-    cases.refuse_unknown(
-        cases.unstated(values, cases.leaves_by_feature(about.tree)), "the case cannot be followed to a decision"
-    )
-    found = about.tree.evaluate(cases.repeat(values, 1), nodes=True)
+    case = about.case(row, columns)
+    cases.refuse_unknown(cases.unstated(case), "the case cannot be followed to a decision")
+    found = about.tree.evaluate(case.rows(), nodes=True)
     truths = {path: float(truth[0]) for path, truth in found.items()}
     nodes = dict(about.tree.walk())
-    steps = tuple(_step(path, nodes, values, truths, about.threshold) for path in nodes)
+    steps = tuple(_step(path, nodes, case.values, truths, about.threshold) for path in nodes)
     truth = truths[()]
     chance = None if about.link is None else float(two_probabilities(about.link.score(found[()]))[0, 1])
     decision = about.answer(about.decides(found[()])[0])
@@ -105,15 +97,17 @@ def trace(
 
 
 def _step(
-    path: Path, nodes: dict[Path, Node], values: cases.Values, truths: dict[Path, float], threshold: float
-) -> Step:
+    path: Path, nodes: dict[Path, Node], values: Mapping[str, Any], truths: dict[Path, float], threshold: float
+) -> TraceStep:
     node, above = nodes[path], nodes[path[:-1]] if path else None
     weight = above.weights[path[-1]] if isinstance(above, Gate) else None
     value = values[node.feature] if isinstance(node, Leaf) else None
     inputs = [truths[(*path, i)] for i in range(len(node.children))]
     high = truths[path] > (0.5 if path else threshold) if isinstance(node, Gate) else None
     driver = _driver(node, inputs, truths[path], high=high) if isinstance(node, Gate) and high is not None else None
-    return Step(path, drawing.say(node), value, weight, truths[path], None if driver is None else (*path, driver), high)
+    return TraceStep(
+        path, notation.say(node), value, weight, truths[path], None if driver is None else (*path, driver), high
+    )
 
 
 def _driver(gate: Gate, inputs: list[float], truth: float, *, high: bool) -> int | None:
@@ -125,21 +119,16 @@ def _driver(gate: Gate, inputs: list[float], truth: float, *, high: bool) -> int
     return int(np.argmax(moves)) if moves.max() > MATTERS else None
 
 
-def _here(step: Step, nodes: dict[Path, Node], values: dict[Path, Any]) -> str:
+def _here(path: Path, steps: dict[Path, TraceStep], nodes: dict[Path, Node]) -> str:
     """Say what a case adds to a line of the drawing."""
-    node = nodes[step.path]
+    step, node = steps[path], nodes[path]
     if step.driver is not None:
         return f" <- kept {'high' if step.high else 'low'} most by {_called(nodes[step.driver])}"
-    leaf, path = (node.input, (*step.path, 0)) if isinstance(node, Not) else (node, step.path)
+    leaf, value = (node.input, steps[*path, 0].value) if isinstance(node, Not) else (node, step.value)
     if not isinstance(leaf, Leaf):
         return ""
-    taken = "" if values[path] is not None else f", taken as {degree(leaf.criterion.missing or 0.0)}"
-    return f" <- {cases.raw(values[path], [leaf])}{taken}"
-
-
-def _said_above(parent: Node, node: Node) -> bool:
-    """Whether a drawing says a node in the line of its parent."""
-    return isinstance(parent, Not) and isinstance(node, Leaf)
+    taken = "" if value is not None else f", taken as {degree(leaf.criterion.missing or 0.0)}"
+    return f" <- {cases.raw(value, [leaf])}{taken}"
 
 
 def _called(node: Node) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core.criteria import Numeric, Ramp
 from baconlogic.core.results import Listing, Result
 from baconlogic.core.subject import subject
 from baconlogic.core.words import aligned, listed, number, one_line, percent
@@ -25,7 +24,7 @@ DEGREES = tuple(k / 20.0 for k in range(1, 20, 2))  # 0.05, 0.15, ..., 0.95: whe
 
 
 @dataclass(frozen=True)
-class Ask(Result):
+class MissingValue(Result):
     """What is known once a missing value is."""
 
     feature: str
@@ -44,7 +43,7 @@ class Unknown(Listing):
     threshold: float
     now: Label | None  # the answer when missing values are taken as the criteria state; None when one states nothing
     truth: float | None  # its truth
-    rows: tuple[Ask, ...]
+    rows: tuple[MissingValue, ...]
 
     def __str__(self) -> str:
         between = f"between {number(round(self.low, 4))} and {number(round(self.high, 4))}"
@@ -94,21 +93,19 @@ def unknown(
     values that are from hardly to nearly true.
     """
     about = subject(model, threshold, label)
-    leaves = cases.leaves_by_feature(about.tree)
-    values = about.case(row, columns, partial=True)
+    case = about.case(row, columns, partial=True)
     table = None if X is None else about.table(X, columns)
-    missing = [name for name, value in values.items() if value is None]
-    low, high = (float(end[0]) for end in about.tree.bounds(cases.repeat(values, 1)))
+    low, high = (float(end[0]) for end in about.tree.bounds(case.rows()))
     stands = low > about.threshold or high <= about.threshold
     truth = None
-    if all(cases.is_stated(leaves[name]) for name in missing):
-        truth = float(about.tree.evaluate(cases.repeat(values, 1))[0])
+    if not cases.unstated(case):
+        truth = float(about.tree.evaluate(case.rows())[0])
     asks = []
-    for name in missing:
-        tried = _plausible(name, leaves[name], table)
-        lows, highs = about.tree.bounds({**cases.repeat(values, len(tried)), name: tried})
+    for name in case.missing:
+        tried = _plausible(name, case.leaves[name], table)
+        lows, highs = about.tree.bounds({**case.rows(len(tried)), name: tried})
         settled = (lows > about.threshold) | (highs <= about.threshold)
-        asks.append(Ask(name, float(settled.mean()), float((highs - lows).mean())))
+        asks.append(MissingValue(name, float(settled.mean()), float((highs - lows).mean())))
     return Unknown(
         stands,
         about.answer(low > about.threshold) if stands else None,
@@ -142,10 +139,7 @@ def _values_at(leaf: Leaf, share: float) -> Sequence[float]:
     """Return the raw values this far up the range of truths of a leaf."""
     low, high = leaf.criterion.range
     truth = low + share * (high - low)
-    if isinstance(leaf.criterion, Ramp):
-        return leaf.criterion.crossings(truth)
-    assert isinstance(leaf.criterion, Numeric)  # noqa: S101
-    return [leaf.criterion.inverse(truth)]
+    return leaf.criterion.crossings(truth)
 
 
 def _count(missing: int) -> str:

@@ -44,23 +44,12 @@ __all__ = [
     "to_sql",
 ]
 
-_HOMES = {
-    "CSource": "c",
-    "Cost": "cost",
-    "cost": "cost",
-    "save": "save",
-    "to_c": "c",
-    "to_excel": "excel",
-    "to_javascript": "javascript",
-    "to_latex": "latex",
-    "to_onnx": "onnx",
-    "to_python": "python",
-    "to_sql": "sql",
-}
+_CLASSES = {"CSource": "to_c", "Cost": "cost"}  # what is in the file of a function
 
 
 def __getattr__(name: str) -> Any:
-    """Bring in an export when it is asked for."""
-    if name in _HOMES:
-        return getattr(import_module(f"baconlogic.export._{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'baconlogic.export' has no attribute {name!r}")
+    """Bring in an export when it is asked for: a file is named after its function, without "to"."""
+    if name not in __all__:
+        raise AttributeError(f"module 'baconlogic.export' has no attribute {name!r}")
+    function = _CLASSES.get(name, name)
+    return getattr(import_module(f"baconlogic.export._{function.removeprefix('to_')}"), name)

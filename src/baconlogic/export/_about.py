@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.core import __version__
-from baconlogic.core.criteria import Numeric
 from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Leaf
 from baconlogic.core.tree import Tree
@@ -73,8 +72,8 @@ def _words(model: Any) -> dict[str, list[str]]:
     for tree in trees_of(model):
         for _, node in tree.walk():
             if isinstance(node, Leaf):
-                said = node.criterion.words("it").partition(": ")[2] if isinstance(node.criterion, Numeric) else ""
-                said = said or node.criterion.words("it")
+                shape = node.criterion
+                said = shape.words("it") if shape.categorical or shape.holds_truths else shape.detail()
                 known = found.setdefault(node.feature, [])
                 if said not in known:
                     known.append(said)

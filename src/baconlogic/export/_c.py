@@ -134,12 +134,12 @@ class _CWriter:
 
     def source(self) -> str:
         """Write what is compiled."""
-        functions = [_lines(each.declared, "{", *each.body, "}") for each in self.functions]
+        functions = ["\n".join([each.declared, "{", *each.body, "}"]) for each in self.functions]
         text = "\n\n".join([*self._refused(), *functions])
         used = self.printer.helpers(text)
         headers = ["math.h"] if re.search(r"\b(NAN|isnan|exp|log|fabs|expm1)", "\n".join([*used, text])) else []
         headers += ["stddef.h", "string.h"] if "strcmp(" in text else ["stddef.h"]
-        start = _lines(f'#include "{self.name}.h"', "", *(f"#include <{each}>" for each in headers))
+        start = "\n".join([f'#include "{self.name}.h"', "", *(f"#include <{each}>" for each in headers)])
         return "\n\n".join([start, _NO_FAST_MATH, *used, text]) + "\n"
 
     def _struct(self) -> str:
@@ -153,7 +153,7 @@ class _CWriter:
             declared = f"const char *{field}" if column.kind == "text" else f"{self.real} {field}"
             lines.append(f"    {declared}; /* {commented(column.feature + unit, _ENDS)}: {gap} */")
         lines = lines or ["    char unused; /* this decision looks at nothing */"]
-        return _lines(f"struct {self.name}_input {{", *lines, "};")
+        return "\n".join([f"struct {self.name}_input {{", *lines, "};"])
 
     def _functions(self) -> list[_Function]:
         made, chances = self.made, self.made.probabilities
@@ -247,7 +247,7 @@ class _CWriter:
         columns = self._columns({check.input for check in checks})
         tests = "\n        || ".join(self.printer.fails(check) for check in checks)
         start = ["/* Whether a row has no answer. */", f"static int {self.name}_refused({self.argument})"]
-        return [_lines(*start, "{", *columns, f"    return {tests};", "}")]
+        return ["\n".join([*start, "{", *columns, f"    return {tests};", "}"])]
 
 
 class _CPrinter(Printer):
@@ -337,10 +337,6 @@ class _CPrinter(Printer):
 def _halves(mark: float) -> tuple[float, float]:
     high = float(np.float32(mark))
     return high, float(np.float32(mark - high))
-
-
-def _lines(*lines: str) -> str:
-    return "\n".join(lines)
 
 
 def _said(label: Label) -> str:

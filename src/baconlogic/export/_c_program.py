@@ -12,7 +12,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from baconlogic.core.fading import FAR, LEAST
+from baconlogic.core.gcd import FAR, LEAST
 from baconlogic.export._compile import ONE, ZERO, exp_of, rest_of_exp
 from baconlogic.export._program import All, Binding, Expr, If, Less, Num, Op, Past, Ref, Test, each, refs
 

@@ -1,6 +1,6 @@
 """From a model to its program: criteria, gates, links and the choice, written as arithmetic once for every target.
 
-The numbers of a gate are those that `gcd` gives; what is worked out of truth and falsity is what `sides` asks for.
+The numbers of a gate are those that `gcd` gives; what is worked out of truth and falsity is what `needed` says.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from baconlogic.core.criteria import Criterion, Given, Ramp, Sigmoid, Table
 from baconlogic.core.decision import Decision
-from baconlogic.core.fading import FAR, LEAST
-from baconlogic.core.gcd import FULLY
+from baconlogic.core.evaluate import Sides, needed
+from baconlogic.core.gcd import FAR, FULLY, LEAST
 from baconlogic.core.nodes import Gate, Leaf, Not, flatten, walk
-from baconlogic.core.sides import Sides, needed
 from baconlogic.core.subject import HALF
 from baconlogic.core.tree import Tree
 from baconlogic.export._program import (
@@ -37,12 +35,16 @@ from baconlogic.export._program import (
     Raw,
     Ref,
     Spot,
+    unsupported,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any as Anything
 
     from baconlogic.core.answers import Link
+    from baconlogic.core.criterion import Category, Criterion, Operation
+    from baconlogic.export._program import Test
 
 ZERO, ONE = Num(0.0), Num(1.0)
 LARGEST = 1e300
@@ -154,9 +156,9 @@ class _Compiler:
     def _checks(self, leaf: Leaf) -> list[Check]:
         criterion, place = leaf.criterion, self.place[leaf.feature]
         found = [Check("missing", place)] if criterion.missing is None else []
-        if isinstance(criterion, Given):
+        if criterion.holds_truths:
             found.append(Check("outside", place))
-        if isinstance(criterion, Table) and criterion.other is None:
+        if criterion.categorical and criterion.other is None:
             found.append(Check("unlisted", place, tuple(category for category, _ in criterion.truths)))
         return found
 
@@ -175,7 +177,7 @@ class _Compiler:
             elif isinstance(node, Leaf):
                 made.append(self._leaf(node, side, number))
             else:
-                raise NotImplementedError(f"no export has a way to write the node {type(node).__name__}")
+                unsupported("an export", node)
         names = [truth.name if isinstance(truth, Ref) else "" for truth, _ in made]
         if trace:
             places = sorted((path for path, _ in walk(tree.root)), key=lambda path: [*path, math.inf])
@@ -186,36 +188,13 @@ class _Compiler:
 
     def _leaf(self, leaf: Leaf, side: Sides, number: int) -> tuple[Expr, Expr]:
         place, criterion = self.place[leaf.feature], leaf.criterion
-        both = self._both(criterion, place, number)
+        both = criterion.expression(_LeafBuilder(self, leaf, number))
         missing = criterion.missing
         found: list[Expr] = []
         for letter, wanted, known, unknown in zip("tf", side, both, (missing, _rest(missing)), strict=True):
             value = known if unknown is None else If(Missing(place), Num(unknown), known)
             found.append(self.bind(f"{letter}{number}", value) if wanted else ZERO)
         return found[0], found[1]
-
-    def _both(self, criterion: Criterion, place: int, number: int) -> tuple[Expr, Expr]:
-        """Return truth and falsity of a value that is not missing."""
-        if isinstance(criterion, Sigmoid):
-            return self._sigmoid(criterion, place, number)
-        if isinstance(criterion, Ramp):
-            mirrored = [(x, 1.0 - t) for x, t in criterion.points]
-            return _ramp(place, list(criterion.points)), _ramp(place, mirrored)
-        if isinstance(criterion, Table):
-            mirrored_truths = [(category, 1.0 - t) for category, t in criterion.truths]
-            return (
-                _table(place, list(criterion.truths), criterion.other),
-                _table(place, mirrored_truths, _rest(criterion.other)),
-            )
-        return Raw(place), Op("-", (ONE, Raw(place)))
-
-    def _sigmoid(self, criterion: Sigmoid, place: int, number: int) -> tuple[Expr, Expr]:
-        past, steep = Past(place, criterion.centre), abs(criterion.slope)
-        small = self.bind(f"e{number}", _fading(Op("abs", (past,)), min(FAR / steep, sys.float_info.max), steep))
-        larger, smaller = Op("/", (ONE, _sum(ONE, small))), Op("/", (small, _sum(ONE, small)))
-        above = Less(ZERO, past)
-        rising, falling = If(above, larger, smaller), If(above, smaller, larger)
-        return (rising, falling) if criterion.rising else (falling, rising)
 
     def _gate(self, gate: Gate, inputs: list[tuple[Expr, Expr]], side: Sides, number: int) -> tuple[Expr, Expr]:
         dual, mean, product, power = gate.coefficients
@@ -249,13 +228,69 @@ class _Compiler:
         return self.bind(f"g{number}", If(none_0, _sum(*terms), NOTHING))
 
 
+class _LeafBuilder:
+    """What a leaf's criterion writes its truth with (see ExpressionBuilder): expressions over its input."""
+
+    def __init__(self, compiler: _Compiler, leaf: Leaf, number: int) -> None:
+        self._compiler, self._place, self._number = compiler, compiler.place[leaf.feature], number
+        self._guarded = leaf.criterion.missing is not None
+        self._shared: dict[Expr, Ref] = {}
+        self.x = Raw(self._place)
+
+    def number(self, value: float) -> Expr:
+        return Num(float(value))
+
+    def past(self, mark: float) -> Expr:
+        return Past(self._place, mark)
+
+    def op(self, name: Operation, *args: Expr) -> Expr:
+        return Op(name, args)
+
+    def less(self, left: Expr, right: Expr) -> Test:
+        return Less(left, right)
+
+    def choose(self, test: Test, then: Expr, otherwise: Expr) -> Expr:
+        return If(test, then, otherwise)
+
+    def once(self, value: Expr) -> Expr:
+        return self._bound(If(Missing(self._place), ZERO, value) if self._guarded else value)
+
+    def _bound(self, value: Expr) -> Ref:
+        if value not in self._shared:
+            also = f"_{len(self._shared)}" if self._shared else ""
+            self._shared[value] = self._compiler.bind(f"e{self._number}{also}", value)
+        return self._shared[value]
+
+    def lines(self, points: Sequence[tuple[float, float]]) -> Expr:
+        """Write which piece between marks holds: constant, a line, ..., constant."""
+        pieces = [Num(points[0][1]), *(_line(self._place, *ends) for ends in pairwise(points)), Num(points[-1][1])]
+        return _first_below(self._place, [x for x, _ in points], pieces)
+
+    def logistic(self, centre: float, slope: float) -> Expr:
+        """Write 1 / (1 + e) or e / (1 + e), by the side of the centre, where e = exp(-|slope (x - centre)|)."""
+        past, steep = self.past(centre), abs(slope)
+        small = self._bound(_fading(Op("abs", (past,)), min(FAR / steep, sys.float_info.max), steep))
+        larger, smaller = Op("/", (ONE, _sum(ONE, small))), Op("/", (small, _sum(ONE, small)))
+        return If(Less(ZERO, past), *((larger, smaller) if slope > 0.0 else (smaller, larger)))
+
+    def choices(self, truths: Sequence[tuple[Category, float]], other: float | None) -> Expr:
+        """Write the truth of each group of categories; the commonest is what remains where nothing else is allowed."""
+        groups: dict[float, list[Anything]] = {}
+        for category, truth in truths:
+            groups.setdefault(truth, []).append(category)
+        if other is None:
+            other = Counter(truth for _, truth in truths).most_common(1)[0][0]
+        groups.pop(other, None)
+        return _among(self._place, list(groups.items()), Num(other))
+
+
 def _inputs(leaves: list[Leaf]) -> tuple[InputColumn, ...]:
     """Return the columns that leaves read, in the order of their first use."""
     kinds: dict[str, set[Kind]] = {}
     units: dict[str, str] = {}
     for leaf in leaves:
         kinds.setdefault(leaf.feature, set()).update(_kinds(leaf.criterion))
-        units[leaf.feature] = units.get(leaf.feature, "") or getattr(leaf.criterion, "unit", "")
+        units[leaf.feature] = units.get(leaf.feature, "") or leaf.criterion.unit
     clash = [feature for feature, found in kinds.items() if "text" in found and len(found) > 1]
     if clash:
         raise ValueError(
@@ -268,7 +303,7 @@ def _inputs(leaves: list[Leaf]) -> tuple[InputColumn, ...]:
 
 
 def _kinds(criterion: Criterion) -> set[Kind]:
-    if not isinstance(criterion, Table):
+    if not criterion.categorical:
         return {"number"}
     return {"text" if isinstance(category, str) else "whole" for category, _ in criterion.truths}
 
@@ -281,12 +316,6 @@ def _score(truth: Ref, link: Link) -> Expr:
 def _fading(distance: Expr, end: float, steepness: float) -> Expr:
     """Write exp(-steepness distance), which is 0 from `end` on: nothing underflows, and no target disagrees there."""
     return If(Less(distance, Num(end)), Op("exp", (Op("*", (Num(-steepness), distance)),)), ZERO)
-
-
-def _ramp(place: int, points: list[tuple[float, float]]) -> Expr:
-    """Write straight lines between points."""
-    pieces = [Num(points[0][1]), *(_line(place, *ends) for ends in pairwise(points)), Num(points[-1][1])]
-    return _first_below(place, [x for x, _ in points], pieces)
 
 
 def _line(place: int, start: tuple[float, float], end: tuple[float, float]) -> Expr:
@@ -307,17 +336,6 @@ def _first_below(place: int, marks: list[float], pieces: list[Expr]) -> Expr:
     left = _first_below(place, marks[:middle], pieces[: middle + 1])
     right = _first_below(place, marks[middle + 1 :], pieces[middle + 1 :])
     return If(Less(Past(place, marks[middle]), ZERO), left, right)
-
-
-def _table(place: int, truths: list[tuple[Anything, float]], other: float | None) -> Expr:
-    """Write the truth of each group of categories; the commonest is what remains where nothing else is allowed."""
-    groups: dict[float, list[Anything]] = {}
-    for category, truth in truths:
-        groups.setdefault(truth, []).append(category)
-    if other is None:
-        other = Counter(truth for _, truth in truths).most_common(1)[0][0]
-    groups.pop(other, None)
-    return _among(place, list(groups.items()), Num(other))
 
 
 def _among(place: int, groups: list[tuple[float, list[Anything]]], other: Expr) -> Expr:

@@ -7,7 +7,6 @@ import importlib
 import shutil
 import subprocess
 import tempfile
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from baconlogic.export._program import Program
 
 _TEXTS = ("python", "javascript", "sql")  # the exports that are one text, by module and function to_...
+_OPERATIONS = ("arithmetic", "comparisons", "exponentials", "logarithms")
 _ROWS = 256
 _MAIN = """#include "model.h"
 #include <math.h>
@@ -78,7 +78,7 @@ class Cost(Result):
     @property
     def operations(self) -> int:
         """All operations together."""
-        return self.arithmetic + self.comparisons + self.exponentials + self.logarithms
+        return sum(getattr(self, name) for name in _OPERATIONS)
 
     def line(self) -> str:
         """Say it in one line."""
@@ -87,14 +87,8 @@ class Cost(Result):
         return f"Cost: {sizes}; at most {self.operations:,} operations a decision{took}."
 
     def __str__(self) -> str:
-        counted = {
-            "arithmetic": self.arithmetic,
-            "comparisons": self.comparisons,
-            "exponentials": self.exponentials,
-            "logarithms": self.logarithms,
-        }
         sizes = aligned(["export", "bytes"], [[name, f"{size:,}"] for name, size in self.bytes.items()])
-        operations = aligned(["operations", "at most"], [[name, f"{count:,}"] for name, count in counted.items()])
+        operations = aligned(["operations", "at most"], [[name, f"{getattr(self, name):,}"] for name in _OPERATIONS])
         return f"{sizes}\n\n{operations}\n\n{self.line()}"
 
 
@@ -110,15 +104,8 @@ def cost(model: Any, *, measure: bool = True) -> Cost:
         module = importlib.import_module(f"baconlogic.export._{name}")
         with contextlib.suppress(ModuleNotFoundError):  # SQL needs a package of its own
             sizes[name] = len(getattr(module, f"to_{name}")(model).encode())
-    counts = _operations(made)
-    return Cost(
-        bytes=dict(sorted(sizes.items())),
-        arithmetic=counts["arithmetic"],
-        comparisons=counts["comparisons"],
-        exponentials=counts["exponentials"],
-        logarithms=counts["logarithms"],
-        c_ns=c_nanoseconds(model, _rows(made)) if measure else None,
-    )
+    took = c_nanoseconds(model, _rows(made)) if measure else None
+    return Cost(bytes=dict(sorted(sizes.items())), **_operations(made), c_ns=took)
 
 
 def c_nanoseconds(model: Any, rows: Sequence[Sequence[Any]], runs: int = 200) -> float | None:
@@ -151,18 +138,16 @@ def _value(value: Any) -> str:
     return repr(float(value))
 
 
-def _operations(made: Program) -> Counter[str]:
-    found: Counter[str] = Counter()
+def _operations(made: Program) -> dict[str, int]:
+    """Count the operations of one decision, by their kind."""
+    found = dict.fromkeys(_OPERATIONS, 0)
     for check in made.checks:
         found["comparisons"] += {"missing": 1, "outside": 2, "unlisted": len(check.categories)}[check.why]
     for binding in made.needed(made.choice):
         for part in each(binding.value):
-            if isinstance(part, Op) and part.op in ("exp", "expm1"):
-                found["exponentials"] += 1
-            elif isinstance(part, Op) and part.op == "log":
-                found["logarithms"] += 1
-            elif isinstance(part, Op):
-                found["arithmetic"] += max(len(part.args) - 1, 1)
+            if isinstance(part, Op):
+                kind = {"exp": "exponentials", "expm1": "exponentials", "log": "logarithms"}.get(part.op, "arithmetic")
+                found[kind] += max(len(part.args) - 1, 1)
             elif isinstance(part, Past):
                 found["arithmetic"] += 1
             elif isinstance(part, Less | Missing):
@@ -175,23 +160,17 @@ def _operations(made: Program) -> Counter[str]:
 def _rows(made: Program) -> list[list[Any]]:
     """Return random rows: numbers around the marks of their column (degrees of truth have none), known categories."""
     rng = np.random.default_rng(0)
-    marks: list[list[float]] = [[] for _ in made.inputs]
-    known: list[list[Any]] = [[] for _ in made.inputs]
-    parts = [part for binding in made.bindings for part in each(binding.value)]
-    for part in (*parts, *made.checks):
-        if isinstance(part, Past):
-            marks[part.input].append(part.mark)
-        known_here = getattr(part, "categories", ())
-        if known_here:
-            known[part.input].extend(known_here)  # type: ignore[union-attr]
+    parts, categories = made.parts(), made.categories()
     columns: list[list[Any]] = []
-    for place, each_input in enumerate(made.inputs):
-        if known[place]:
-            columns.append([known[place][i] for i in rng.integers(0, len(known[place]), _ROWS)])
-        elif marks[place]:
-            low, high = min(marks[place]), max(marks[place])
+    for place, column in enumerate(made.inputs):
+        known = [category for asked, category in categories if asked == place]
+        marks = [part.mark for part in parts if isinstance(part, Past) and part.input == place]
+        if known:
+            columns.append([known[i] for i in rng.integers(0, len(known), _ROWS)])
+        elif marks:
+            low, high = min(marks), max(marks)
             spread = (high - low) or abs(low) or 1.0
             columns.append(rng.uniform(low - spread / 2.0, high + spread / 2.0, _ROWS).tolist())
         else:
-            columns.append([""] * _ROWS if each_input.kind == "text" else rng.random(_ROWS).tolist())
+            columns.append([""] * _ROWS if column.kind == "text" else rng.random(_ROWS).tolist())
     return [list(row) for row in zip(*columns, strict=True)] or [[]]

@@ -15,26 +15,32 @@ degree of truth as near to 1 as that is fully true there, which a program tells 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.core.outline import draw, say
-from baconlogic.core.tree import Tree
+from baconlogic.core.nodes import Gate, Leaf
+from baconlogic.core.notation import draw, say
 from baconlogic.core.words import one_line
-from baconlogic.export import _excel_sheets as sheets
-from baconlogic.export._about import about
+from baconlogic.export._about import about, trees_of
 from baconlogic.export._compile import program
-from baconlogic.export._program import ATOM, PRODUCT, SUM, All, Op, Printer
+from baconlogic.export._program import ATOM, PRODUCT, SUM, All, Among, Op, Printer, unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
-    from baconlogic.export._program import Among, Check, Expr, Less, Missing, Program, Test
+    from baconlogic.core.answers import Label
+    from baconlogic.core.tree import Tree
+    from baconlogic.export._program import Check, Expr, InputColumn, Less, Missing, Program, Test
 
 MOST_COLUMNS, MOST_ROWS, MOST_CELLS = 16_384, 1_048_576, 5_000_000
 _LONG = 500  # characters of a formula's part from which it gets a column of its own: at most 64 levels may be nested
 _MOST_DRAWN = 1000  # nodes
 _MANY = 100  # arguments of a function; a spreadsheet takes 255
 _LARGEST = 1.7e308  # that a cell can hold
+_MOST_TEXT = 32_767  # characters in a cell
+_MOST_WHOLE = 10**15  # whole numbers from here on lose digits
+_ROW = "\0"  # stands for the number of the row in a formula
+_YELLOW, _GREY = "FFF9DB", "BFBFBF"
 
 
 def to_excel(model: Any, *, rows: int = 1000) -> Any:
@@ -46,11 +52,11 @@ def to_excel(model: Any, *, rows: int = 1000) -> Any:
     if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows < MOST_ROWS:
         raise ValueError(f"rows must be a whole number from 1 to {MOST_ROWS - 1}, got {rows!r}")
     made = program(model, trace=True)
-    printer = _Excel(made)
+    printer = _ExcelPrinter(made.inputs)
     answered = printer.add("answered", _answered(printer, made))
     for binding in made.bindings:
         printer.cells[binding.name] = printer.add(binding.name, printer.whole(binding.value))
-    trees = _trees(model)
+    trees = trees_of(model)
     answers = _answers(printer, made, answered, trees)
     cells = rows * (len(answers) + len(printer.steps))
     if len(made.inputs) + len(answers) > MOST_COLUMNS or cells > MOST_CELLS:
@@ -60,13 +66,13 @@ def to_excel(model: Any, *, rows: int = 1000) -> Any:
         )
     book = Workbook()
     book.properties.creator = "baconlogic"
-    sheets.decide(book.active, made, trees, answers, rows)
+    _fill_decide(book.active, made, _notes(made, trees), answers, rows)
     for first in range(0, len(printer.steps), MOST_COLUMNS):
         sheet = book.create_sheet(f"Workings{first // MOST_COLUMNS + 1 if first else ''}")
-        sheets.workings(sheet, printer.steps[first : first + MOST_COLUMNS], rows)
-    sheets.nodes(book.create_sheet("Tree"), made, trees)
-    sheets.numbers(book.create_sheet("Numbers"), made.classes, list(printer.constants))
-    sheets.lines(book.create_sheet("About"), _about(model, made, trees))
+        _fill_formulas(sheet, printer.steps[first : first + MOST_COLUMNS], rows)
+    _fill_tree(book.create_sheet("Tree"), made, trees)
+    _fill_numbers(book.create_sheet("Numbers"), made.classes, list(printer.constants))
+    _fill_about(book.create_sheet("About"), _about(model, made, trees))
     return book
 
 
@@ -80,18 +86,13 @@ def _about(model: Any, made: Program, trees: Sequence[Tree]) -> list[str]:
     return [*about(model, made), "", used, *drawn]
 
 
-def _trees(model: Any) -> tuple[Tree, ...]:
-    model = getattr(model, "decision_", model)
-    return (model,) if isinstance(model, Tree) else tuple(model.trees)
-
-
-class _Excel(Printer):
+class _ExcelPrinter(Printer):
     """Writes formulas; what grows long becomes a step of its own, in the next column of the workings."""
 
     functions = {"abs": "ABS", "exp": "EXP", "log": "LN", "max": "MAX", "min": "MIN"}  # noqa: RUF012
 
-    def __init__(self, program: Program) -> None:
-        self._kinds = [each.kind for each in program.inputs]
+    def __init__(self, inputs: Sequence[InputColumn]) -> None:
+        super().__init__(inputs)
         self.steps: list[tuple[str, str]] = []  # name and formula
         self.cells: dict[str, str] = {}  # where a binding is
         self.constants: dict[float | str, int] = {}  # row in the sheet of numbers
@@ -100,10 +101,10 @@ class _Excel(Printer):
         """Add a step and return its cell."""
         sheet, column = divmod(len(self.steps), MOST_COLUMNS)
         self.steps.append((name, formula))
-        return f"Workings{sheet + 1 if sheet else ''}!{sheets.letters(column)}{sheets.ROW}"
+        return f"Workings{sheet + 1 if sheet else ''}!{_letters(column)}{_ROW}"
 
     def raw(self, place: int) -> str:
-        return f"Decide!{sheets.letters(place)}{sheets.ROW}"
+        return f"Decide!{_letters(place)}{_ROW}"
 
     def ref(self, name: str) -> str:
         return self.cells[name]
@@ -118,7 +119,7 @@ class _Excel(Printer):
         return f"Numbers!$B${self.constants.setdefault(value, len(self.constants) + 2)}"
 
     def _quoted(self, text: str) -> str:
-        return sheets.literal(text) if len(text) <= 255 else self._constant(text)
+        return _literal(text) if len(text) <= 255 else self._constant(text)
 
     def choice(self, test: str, then: str, otherwise: str) -> str:
         return f"IF({test},{then},{otherwise})"
@@ -127,15 +128,12 @@ class _Excel(Printer):
         return f"ISBLANK({self.raw(place)})"
 
     def among(self, test: Among) -> str:
-        return self.listed(test.input, test.categories)
-
-    def listed(self, place: int, categories: Iterable[Any]) -> str:
         """Write the test whether an input is one of some categories; + 0 makes numbers of TRUE and FALSE."""
-        x = self.raw(place)
-        if self._kinds[place] == "text":
-            possible = [text for text in categories if sheets.fits(text)]
+        x = self.raw(test.input)
+        if self.kinds[test.input] == "text":
+            possible = [text for text in map(str, test.categories) if _fits(text)]
             return self.joined("OR", [f"EXACT({x},{self._quoted(text)})" for text in possible] or ["FALSE"])
-        return self.joined("OR", [f"{x}+0={self.number(float(each))}" for each in categories])
+        return self.joined("OR", [f"{x}+0={self.number(float(each))}" for each in test.categories])
 
     def text(self, value: Expr | Test, least: int = 0) -> str:
         written = super().text(value, least)
@@ -148,16 +146,16 @@ class _Excel(Printer):
 
     def joined(self, function: str, parts: Sequence[str]) -> str:
         """Write a function of any number of arguments."""
-        return parts[0] if len(parts) == 1 else self._in_steps(parts, ",", lambda text: f"{function}({text})")
+        return parts[0] if len(parts) == 1 else self._in_steps(parts, ",", f"{function}(", ")")
 
-    def _in_steps(self, parts: Sequence[str], sign: str, whole: Callable[[str], str]) -> str:
+    def _in_steps(self, parts: Sequence[str], sign: str, start: str = "", end: str = "") -> str:
         """Join parts from left to right; what is long by then becomes a step, and the rest is joined to that."""
         held: list[str] = []
         for part in parts:
             if held and (len(held) == _MANY or sum(map(len, held)) + len(part) > 4 * _LONG):
-                held = [self.add("", whole(sign.join(held)))]
+                held = [self.add("", f"{start}{sign.join(held)}{end}")]
             held.append(part)
-        return whole(sign.join(held))
+        return f"{start}{sign.join(held)}{end}"
 
     def _op(self, value: Op) -> tuple[str, int]:
         if value.op == "expm1":  # which spreadsheets lack; EXP(g)-1 would lose the digits near 0
@@ -166,7 +164,7 @@ class _Excel(Printer):
         if value.op in ("+", "*") and len(value.args) > 2:
             level = SUM if value.op == "+" else PRODUCT
             texts = [self.text(arg, level + (i > 0)) for i, arg in enumerate(value.args)]
-            return self._in_steps(texts, value.op, lambda text: text), level
+            return self._in_steps(texts, value.op), level
         if value.op in ("min", "max"):
             return self.joined(self.functions[value.op], [self.text(arg) for arg in value.args]), ATOM
         return super()._op(value)
@@ -177,7 +175,7 @@ class _Excel(Printer):
         return super()._test(value)
 
 
-def _answered(printer: _Excel, made: Program) -> str:
+def _answered(printer: _ExcelPrinter, made: Program) -> str:
     """Write the test whether a row has an answer: each value of its kind, and no check fails."""
     kinds = []
     for place, column in enumerate(made.inputs):
@@ -189,16 +187,18 @@ def _answered(printer: _Excel, made: Program) -> str:
     return f"IF({both[0]},{both[1]},FALSE)" if len(both) == 2 else both[0] if both else "TRUE"
 
 
-def _passes(printer: _Excel, check: Check) -> str:
+def _passes(printer: _ExcelPrinter, check: Check) -> str:
     x = printer.raw(check.input)
     if check.why == "missing":
         return f"NOT(ISBLANK({x}))"
     if check.why == "outside":
         return f"OR(ISBLANK({x}),AND({x}>=0,{x}<=1))"
-    return f"IF(ISBLANK({x}),TRUE,{printer.listed(check.input, check.categories)})"
+    if check.why == "unlisted":
+        return f"IF(ISBLANK({x}),TRUE,{printer.among(Among(check.input, check.categories))})"
+    return unsupported("Excel", check)
 
 
-def _answers(printer: _Excel, made: Program, answered: str, trees: Sequence[Tree]) -> list[tuple[str, str]]:
+def _answers(printer: _ExcelPrinter, made: Program, answered: str, trees: Sequence[Tree]) -> list[tuple[str, str]]:
     """Return the head and the formula of each column that answers."""
     labels = [one_line(str(label)) for label in made.classes]
     owners = labels if len(trees) > 1 else [""] * len(trees)
@@ -212,3 +212,146 @@ def _answers(printer: _Excel, made: Program, answered: str, trees: Sequence[Tree
     if len(made.inputs) + len(found) + len(below) <= MOST_COLUMNS:
         found += [(one_line(say(nodes[spot.tree][spot.path])), printer.ref(spot.name)) for spot in below]
     return [(head, f"IF({answered},{formula},NA())") for head, formula in found]
+
+
+def _letters(column: int) -> str:
+    """Return the letters of a column, the first of which is 0."""
+    from openpyxl.utils import get_column_letter
+
+    return str(get_column_letter(column + 1))
+
+
+def _fits(text: str) -> bool:
+    """Tell whether a cell can hold a text at all."""
+    return len(text) <= _MOST_TEXT and not re.search("[\0\ufffe\uffff]", text)
+
+
+def _literal(text: str) -> str:
+    """Write a text in a formula: controls by number, `_x` apart, because _x0041_ would be read as A."""
+    found = []
+    for part in re.findall("[\x01-\x1f]|[^\x01-\x1f]+", text):
+        quoted = part.replace('"', '""').replace("_x", '_"&"x')
+        found.append(f"CHAR({ord(part)})" if part < " " else f'"{quoted}"')
+    return "&".join(found) or '""'
+
+
+def _write(sheet: Any, row: int, column: int, value: Any) -> Any:
+    """Put a value into a cell; a text is never taken for a formula."""
+    if not isinstance(value, str):
+        return sheet.cell(row, column, value)
+    cell = sheet.cell(row, column)
+    text = re.sub("_(?=x[0-9A-Fa-f]{4}_)", "_x005F_", value[:_MOST_TEXT])
+    cell.value = re.sub("[\x01-\x1f]", lambda found: f"_x{ord(found[0]):04X}_", text)
+    cell.data_type = "s"
+    if value.startswith(("=", "+", "-", "@")):
+        cell.quotePrefix = True
+    return cell
+
+
+def _fill_decide(
+    sheet: Any, made: Program, notes: Sequence[str], answers: Sequence[tuple[str, str]], rows: int
+) -> None:
+    """Fill the sheet where cases are typed and answered."""
+    from openpyxl.comments import Comment
+    from openpyxl.formatting.rule import FormulaRule
+    from openpyxl.styles import Font, PatternFill
+
+    sheet.title = "Decide"
+    for place, column in enumerate(made.inputs):
+        cell = _write(sheet, 1, place + 1, one_line(column.feature))
+        cell.comment = Comment(notes[place], "baconlogic", height=120, width=320)
+        whole = sheet.column_dimensions[_letters(place)]
+        whole.fill = PatternFill("solid", fgColor=_YELLOW)
+        whole.width = 16
+        if column.kind == "text":
+            whole.number_format = "@"  # what is typed there stays text
+    start, end = len(made.inputs), len(made.inputs) + len(answers)
+    for place in range(start, end):
+        sheet.column_dimensions[_letters(place)].width = 16
+    _fill_formulas(sheet, answers, rows, start)
+    if made.inputs:
+        rule = FormulaRule(formula=[f"COUNTA($A2:${_letters(start - 1)}2)=0"], font=Font(color=_GREY))
+        sheet.conditional_formatting.add(f"{_letters(start)}2:{_letters(end - 1)}{rows + 1}", rule)
+
+
+def _notes(made: Program, trees: Sequence[Tree]) -> list[str]:
+    """Say of each column what it holds: its unit and what the tree makes of it."""
+    said: dict[str, dict[str, None]] = {each.feature: {} for each in made.inputs}
+    for tree in trees:
+        for _, node in tree.walk():
+            if isinstance(node, Leaf):
+                said[node.feature][one_line(say(Leaf(node.feature, node.criterion)))] = None
+    kinds = {"number": "A number", "text": "A text", "whole": "A whole number"}
+    found = []
+    for column in made.inputs:
+        unit = f" in {one_line(column.unit)}" if column.unit else ""
+        found.append("\n".join([f"{kinds[column.kind]}{unit}; empty when missing.", *said[column.feature]])[:2000])
+    return found
+
+
+def _fill_formulas(sheet: Any, columns: Sequence[tuple[str, str]], rows: int, start: int = 0) -> None:
+    """Fill columns with a head and the same formula in every row."""
+    for column, (head, formula) in enumerate(columns, start=start + 1):
+        _write(sheet, 1, column, head)
+        parts = f"={formula}".split(_ROW)
+        for row in range(2, rows + 2):
+            sheet.cell(row, column, str(row).join(parts))
+    _show_heads(sheet)
+
+
+def _fill_tree(sheet: Any, made: Program, trees: Sequence[Tree]) -> None:
+    """Fill the sheet that lists every node, root first, inputs below their gate."""
+    from openpyxl.styles import Alignment
+
+    heads = ["truth of", "depth", "what it says", "name", "code", "andness", "weight in the gate above", "aggregator"]
+    for column, head in enumerate(heads, start=1):
+        _write(sheet, 1, column, head)
+    row, indents = 2, [Alignment(indent=depth) for depth in range(16)]
+    for k, tree in enumerate(trees):
+        owner = one_line(str(made.classes[k if len(trees) > 1 else -1]))
+        weights: dict[tuple[int, ...], float] = {}
+        for path, node in tree.walk():
+            code = andness = aggregator = None
+            if isinstance(node, Gate):
+                weights |= {(*path, i): weight for i, weight in enumerate(node.weights)}
+                code, andness, aggregator = node.level.code, node.andness, node.aggregator
+            said = [owner, len(path), one_line(say(node)), one_line(node.name)]
+            for column, value in enumerate([*said, code, andness, weights.pop(path, None), aggregator], start=1):
+                if value not in (None, ""):
+                    _write(sheet, row, column, value)
+            sheet.cell(row, 3).alignment = indents[min(len(path), 15)]
+            row += 1
+    sheet.column_dimensions["C"].width = 80
+    _show_heads(sheet)
+
+
+def _fill_numbers(sheet: Any, classes: Sequence[Label], constants: Sequence[float | str]) -> None:
+    """Fill the sheet of the classes and of the constants that a formula could not hold whole."""
+    _write(sheet, 1, 1, "classes")
+    _write(sheet, 1, 2, "numbers of more than 15 digits")
+    for row, label in enumerate(classes, start=2):
+        plain = isinstance(label, bool | float) or (isinstance(label, int) and abs(label) < _MOST_WHOLE)
+        _write(sheet, row, 1, label if plain else one_line(str(label)))
+    for row, value in enumerate(constants, start=2):
+        _write(sheet, row, 2, value)
+    _show_heads(sheet)
+
+
+def _fill_about(sheet: Any, texts: Sequence[str]) -> None:
+    """Fill a sheet with lines of text, in letters of one width for what is drawn."""
+    from openpyxl.styles import Font
+
+    one_width = Font(name="Consolas")
+    for row, text in enumerate(texts, start=1):
+        _write(sheet, row, 1, text).font = one_width
+    sheet.column_dimensions["A"].width = 120
+
+
+def _show_heads(sheet: Any) -> None:
+    """Make the first line stand out and stay."""
+    from openpyxl.styles import Alignment, Font
+
+    bold, top = Font(bold=True), Alignment(wrap_text=True, vertical="top")
+    for cell in sheet[1]:
+        cell.font, cell.alignment = bold, top
+    sheet.freeze_panes = "A2"

@@ -65,6 +65,7 @@ function readWhole(row, name) {
 """,
 }
 _CALLS = {"number": "readNumber", "text": "readText", "whole": "readWhole"}
+_LABEL = "string | number | bigint | boolean"
 _ROW = " * @param {Object<string, number | boolean | bigint | string | null | undefined>} row an object with FEATURES"
 
 
@@ -84,11 +85,8 @@ class _JavaScriptPrinter(Printer):
             written = [repr(float(each)) for each in numbers if abs(each) <= _SAFE or _is_double(each)]
         else:
             written = [text(each) if isinstance(each, str) else _whole(int(each)) for each in test.categories]
-        return (
-            f"x{test.input} === {written[0]}"
-            if len(written) == 1
-            else f"[{', '.join(written)}].includes(x{test.input})"
-        )
+        x = self.raw(test.input)
+        return f"{x} === {written[0]}" if len(written) == 1 else f"{_array(written)}.includes({x})"
 
 
 def to_javascript(model: Any, *, trace: bool = False) -> str:
@@ -114,19 +112,17 @@ def text(value: str) -> str:
 
 
 def _constants(made: Program) -> str:
-    features = ", ".join(text(each.feature) for each in made.inputs)
-    classes = ", ".join(_label(label) for label in made.classes)
     threshold = "null" if made.threshold is None else repr(made.threshold)
     lines = [
         "/** The columns that are read. @type {readonly string[]} */",
-        f"export const FEATURES = Object.freeze([{features}]);",
-        "/** The possible answers. @type {readonly (string | number | bigint | boolean)[]} */",
-        f"export const CLASSES = Object.freeze([{classes}]);",
+        f"export const FEATURES = Object.freeze({_array(text(each.feature) for each in made.inputs)});",
+        f"/** The possible answers. @type {{readonly ({_LABEL})[]}} */",
+        f"export const CLASSES = Object.freeze({_array(_label(label) for label in made.classes)});",
         "/** The truth above which the second of two answers is given. @type {number | null} */",
         f"export const THRESHOLD = {threshold};",
     ]
     if made.spots:
-        nodes = ",\n".join(f"  [{spot.tree}, [{', '.join(map(str, spot.path))}]]" for spot in made.spots)
+        nodes = ",\n".join(f"  [{spot.tree}, {_array(map(str, spot.path))}]" for spot in made.spots)
         lines += [
             "// The tree of every node, and the way down to it: which input at each step.",
             f"const NODES = [\n{nodes},\n];",
@@ -137,33 +133,27 @@ def _constants(made: Program) -> str:
 def _functions(made: Program, printer: _JavaScriptPrinter) -> list[str]:
     names = [spot.name for spot in made.spots] or list(made.truths)
     body = [*_reading(made, printer), *_lines(made.needed(*names), printer)]
-    found = [_function("known" if made.spots else "truths", "row", body, f"[{', '.join(names)}]")]
-    roots = [names.index(name) for name in made.truths]
+    found = [_function("known" if made.spots else "truths", "row", body, _array(names))]
+    roots = _array(f"found[{names.index(name)}]" for name in made.truths)
     if made.spots:
-        picked = ", ".join(f"found[{i}]" for i in roots)
-        found.append(_function("truths", "row", ["const found = known(row);"], f"[{picked}]"))
-    given = f"[{', '.join(made.truths)}]"
+        found.append(_function("truths", "row", ["const found = known(row);"], roots))
+    given = _array(made.truths)
     if made.probabilities:
         body = _lines(made.after(*made.probabilities), printer)
-        found.append(_function("chances", given, body, f"[{', '.join(made.probabilities)}]"))
+        found.append(_function("chances", given, body, _array(made.probabilities)))
     found.append(_function("answer", given, _lines(made.after(made.choice), printer), f"CLASSES[{made.choice}]"))
-    one = len(made.truths) == 1
-    found.append(
-        _public("truth", "truths(row)[0]", "The degree of truth of a row.", "number")
-        if one
-        else _public("truth", "truths(row)", "The degree of truth of a row for each of CLASSES.", "number[]")
-    )
+    if len(made.truths) == 1:
+        found.append(_public("truth", "truths(row)[0]", "The degree of truth of a row.", "number"))
+    else:
+        found.append(_public("truth", "truths(row)", "The degree of truth of a row for each of CLASSES.", "number[]"))
     if made.probabilities:
-        found.append(
-            _public("probabilities", "chances(truths(row))", "The probability of each of CLASSES.", "number[]")
-        )
-    found.append(
-        _public("decide", "answer(truths(row))", "The answer: one of CLASSES.", "string | number | bigint | boolean")
-    )
+        said = "The probability of each of CLASSES."
+        found.append(_public("probabilities", "chances(truths(row))", said, "number[]"))
+    found.append(_public("decide", "answer(truths(row))", "The answer: one of CLASSES.", _LABEL))
     return [*found, _trace(made, roots)] if made.spots else found
 
 
-def _trace(made: Program, roots: list[int]) -> str:
+def _trace(made: Program, roots: str) -> str:
     chances = ["    probabilities: chances(roots),"] if made.probabilities else []
     lines = [
         "/**",
@@ -172,7 +162,7 @@ def _trace(made: Program, roots: list[int]) -> str:
         " */",
         "export function trace(row) {",
         "  const found = known(row);",
-        f"  const roots = [{', '.join(f'found[{i}]' for i in roots)}];",
+        f"  const roots = {roots};",
         "  return {",
         "    truth: roots,",
         "    nodes: NODES.map(([tree, path], i) => ({ tree, path: [...path], truth: found[i] })),",
@@ -182,6 +172,10 @@ def _trace(made: Program, roots: list[int]) -> str:
         "}",
     ]
     return "\n".join(lines)
+
+
+def _array(values: Iterable[str]) -> str:
+    return f"[{', '.join(values)}]"
 
 
 def _function(name: str, argument: str, body: Sequence[str], answer: str) -> str:
@@ -196,8 +190,8 @@ def _public(name: str, answer: str, says: str, gives: str) -> str:
 def _reading(made: Program, printer: _JavaScriptPrinter) -> list[str]:
     lines = [f"const x{i} = {_CALLS[each.kind]}(row, {text(each.feature)});" for i, each in enumerate(made.inputs)]
     for check in made.checks:
-        told = f"refuse({text(made.inputs[check.input].feature)}, x{check.input}, {text(WHY[check.why])})"
-        lines.append(f"if ({printer.fails(check)}) {told};")
+        fails, feature = printer.fails(check), text(made.inputs[check.input].feature)
+        lines.append(f"if ({fails}) refuse({feature}, x{check.input}, {text(WHY[check.why])});")
     return lines
 
 

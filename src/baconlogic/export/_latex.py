@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 import re
 import textwrap
+import unicodedata
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.core.criteria import Criterion, Ramp, Sigmoid, Table
-from baconlogic.core.nodes import Gate, Leaf, flatten
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 from baconlogic.core.tree import Tree
-from baconlogic.core.words import listed, number, numbers
-from baconlogic.export._about import about
+from baconlogic.core.words import listed, number, numbers, one_line
+from baconlogic.export._about import about, trees_of
 from baconlogic.export._compile import program
-from baconlogic.export._latex_text import escaped
+from baconlogic.export._program import Op, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from baconlogic.core.criterion import Category, Criterion, Operation
+
+    Rows = list[tuple[str, str]]
     from baconlogic.core.answers import Label
     from baconlogic.export._program import Program
 
@@ -27,6 +30,51 @@ _ENDS = "[^ -~]|!|(?<=arara):"  # what old tools may not read, or obey: % !TeX p
 _OTHERWISE = "\\text{otherwise}"
 _HEAD = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
 _FOOT = "\\end{document}\n"
+_UNBROKEN = 24  # letters of a name after which it may go on in the next line
+_LETTERS = {"ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
+_SPECIAL = {
+    **{sign: f"\\{sign}" for sign in "#$%&_{}"},
+    **{letter: f"{{\\{name}}}" for letter, name in _LETTERS.items()},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textquoteleft{}",
+    '"': r"{\char34}",  # a letter to some languages of babel
+    "-": "{-}",  # two of them, or two of the next, would melt into one sign
+    "'": "{'}",
+    "\u2013": "{--}",
+    "\u2014": "{---}",
+    "\u2018": r"\textquoteleft{}",
+    "\u2019": "{'}",
+    "\u201c": "{``}",
+    "\u201d": "{''}",
+    "…": r"\dots{}",
+}
+_GREEK = (  # in the order of Unicode; an o is the letter itself, and a sigma at the end of a word is a sigma
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi o pi rho sigma sigma tau upsilon phi chi "
+    "psi omega"
+)
+_CAPITALS = "gamma delta theta lambda xi pi sigma upsilon phi psi omega"
+_MATHS = {
+    **{chr(0x3B1 + i): f"\\{name}" if name != "o" else "o" for i, name in enumerate(_GREEK.split())},
+    **{chr(0x391 + i): f"\\{name.title()}" for i, name in enumerate(_GREEK.split()) if name in _CAPITALS.split()},
+    **{c: f"^{i}" for i, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+    **{c: f"_{i}" for i, c in enumerate("₀₁₂₃₄₅₆₇₈₉")},
+    "\u00b5": r"\mu",
+    "\u00d7": r"\times",
+    "°": r"^\circ",
+    "±": r"\pm",
+    "·": r"\cdot",
+    "≤": r"\le",
+    "≥": r"\ge",
+    "≠": r"\ne",
+}
+_ACCENTS = dict(  # as Unicode combines them with a letter, and as LaTeX does
+    zip("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327", "`'^~=u.\"rHvdc", strict=True)
+)
 
 
 def to_latex(model: Any, *, standalone: bool = False) -> str:
@@ -35,18 +83,17 @@ def to_latex(model: Any, *, standalone: bool = False) -> str:
     Numbers are rounded for reading: to decide, use the other exports.
     """
     made = program(model)
-    model = getattr(model, "decision_", model)
     comment = [
         part for line in about(model, made, _ENDS) for part in textwrap.wrap(line, 116, subsequent_indent="    ")
     ]
-    writer = _Writer(made)
+    formulas = _Formulas(made)
     parts = ["\n".join(f"% {line}" for line in comment), "\\noindent Numbers are rounded for reading.", *_columns(made)]
-    trees = (model,) if isinstance(model, Tree) else model.trees
+    trees = trees_of(model)
     for k, tree in enumerate(trees):
         root = "z" if len(trees) == 1 else f"z_{{{k + 1}}}"
         title = "The tree" if len(trees) == 1 else f"The tree of {_label(made.classes[k])}"
-        parts += [f"\\medskip\\noindent\\textbf{{{title}}}", *writer.tree(tree, root)]
-    body = "\n\n".join([*parts, *_answer(model, made)]) + "\n"
+        parts += [f"\\medskip\\noindent\\textbf{{{title}}}", *formulas.tree(tree, root)]
+    body = "\n\n".join([*parts, *_answer(getattr(model, "decision_", model), made)]) + "\n"
     return f"{_HEAD}{body}{_FOOT}" if standalone else body
 
 
@@ -66,12 +113,12 @@ def _columns(made: Program) -> list[str]:
     return [f"\\noindent The columns are\n{listing}\n{no_answer}"]
 
 
-class _Writer:
+class _Formulas:
     """Writes trees from their leaves up: t for the truth of a criterion, g for that of a gate."""
 
     def __init__(self, made: Program) -> None:
         self._column = {each.feature: f"x_{{{i}}}" for i, each in enumerate(made.inputs, start=1)}
-        self._leaves = self._gates = 0
+        self._counts = {"t": 0, "g": 0}
 
     def tree(self, tree: Tree, root: str) -> list[str]:
         """Return the paragraphs of a tree whose truth is called `root`."""
@@ -79,51 +126,40 @@ class _Writer:
         symbols: list[tuple[str, bool]] = []  # the name of each node's truth, and whether it is turned
         found = []
         for place, (node, below) in enumerate(order):
-            if isinstance(node, Leaf):
-                symbol = self._next_leaf() if place < len(order) - 1 else root
-                found.append(self._leaf(node, symbol))
-            elif isinstance(node, Gate):
-                symbol = self._next_gate() if place < len(order) - 1 else root
-                found.append(_gate(node, [symbols[i] for i in below], symbol))
-            else:
-                symbol, turned = symbols[below[0]]
-                if not node.name and place < len(order) - 1:
-                    symbols.append((symbol, not turned))
-                    continue
-                own = self._next_gate() if place < len(order) - 1 else root
-                found.append(
-                    f"\\noindent ${own}${_name(node.name)}: the negation.\n{_shown(own, [_turned(symbol, not turned)])}"
-                )
-                symbol = own
+            inputs, last = [symbols[i] for i in below], place == len(order) - 1
+            if isinstance(node, Not) and not node.name and not last:
+                symbol, turned = inputs[0]
+                symbols.append((symbol, not turned))
+                continue
+            symbol = root if last else self._next("t" if isinstance(node, Leaf) else "g")
+            said, pieces = self._node(node, inputs)
+            name = f", \\emph{{{escaped(node.name)}}}" if node.name else ""
+            found.append(f"\\noindent ${symbol}${name}: {said}.\n{_shown(symbol, pieces)}")
             symbols.append((symbol, False))
         return found
 
-    def _next_leaf(self) -> str:
-        self._leaves += 1
-        return f"t_{{{self._leaves}}}"
+    def _next(self, letter: str) -> str:
+        self._counts[letter] += 1
+        return f"{letter}_{{{self._counts[letter]}}}"
 
-    def _next_gate(self) -> str:
-        self._gates += 1
-        return f"g_{{{self._gates}}}"
-
-    def _leaf(self, leaf: Leaf, symbol: str) -> str:
-        x = self._column[leaf.feature]
-        words = escaped(leaf.criterion.words(leaf.feature))
-        return f"\\noindent ${symbol}${_name(leaf.name)}: {words}.\n{_shown(symbol, [_criterion(leaf.criterion, x)])}"
+    def _node(self, node: Node, inputs: Sequence[tuple[str, bool]]) -> tuple[str, list[str]]:
+        """Return the words of a node, and its formula in pieces between which a line may end."""
+        if isinstance(node, Leaf):
+            said = escaped(node.criterion.words(node.feature))
+            return said, [_criterion(node.criterion, self._column[node.feature])]
+        if isinstance(node, Gate):
+            return _said(node, inputs), _combined(node, inputs)
+        if isinstance(node, Not):
+            symbol, turned = inputs[0]
+            return "the negation", [_turned(symbol, not turned)]
+        return unsupported("LaTeX", node)
 
 
 def _criterion(criterion: Criterion, x: str) -> str:
-    if isinstance(criterion, Ramp):
-        rows = _ramp(criterion, x)
-    elif isinstance(criterion, Table):
-        rows = _table(criterion)
-    elif isinstance(criterion, Sigmoid):
-        rows = [(f"\\dfrac{{1}}{{1 + {_exp(-criterion.slope, x, criterion.centre)}}}", _OTHERWISE)]
-    else:
-        rows = [(x, _OTHERWISE)]
+    rows = criterion.expression(_CaseBuilder(x))[0]
     if criterion.missing is not None:
-        rows.insert(0, (_number(criterion.missing), f"\\text{{if }} {x} \\text{{ is missing}}"))
-    return rows[0][0] if len(rows) == 1 else _cases(rows)
+        rows = [(_number(criterion.missing), f"\\text{{if }} {x} \\text{{ is missing}}"), *rows]
+    return _whole(rows)
 
 
 def _cases(rows: Sequence[tuple[str, str]]) -> str:
@@ -131,39 +167,84 @@ def _cases(rows: Sequence[tuple[str, str]]) -> str:
     return "\\begin{cases}\n" + " \\\\\n".join(lines) + "\n\\end{cases}"
 
 
-def _ramp(ramp: Ramp, x: str) -> list[tuple[str, str]]:
-    marks = [_power_of_ten(mark) for mark in numbers([mark for mark, _ in ramp.points])]
-    rows = [(_number(ramp.points[0][1]), f"\\text{{if }} {x} < {marks[0]}")]
-    for ((x0, t0), (x1, t1)), (start, end) in zip(pairwise(ramp.points), pairwise(marks), strict=True):
-        line = _number(t0)
-        if t0 != t1:
-            factor = "" if abs(t1 - t0) == 1.0 else f"{_number(abs(t1 - t0))}\\,"
-            sign = f"{line} {'-' if t1 < t0 else '+'} " if t0 > 0.0 else ""
-            line = f"{sign}{factor}\\dfrac{{{_past(x, x0)}}}{{{_number(x1 - x0)}}}"
-        rows.append((line, f"\\text{{if }} {start} \\le {x} < {end}"))
-    return [*rows, (_number(ramp.points[-1][1]), f"\\text{{if }} {marks[-1]} \\le {x}")]
+class _CaseBuilder:
+    """What a criterion writes its truth with (see ExpressionBuilder): values, each with when it holds."""
+
+    def __init__(self, x: str) -> None:
+        self._x, self.x = x, _always(x)
+
+    def number(self, value: float) -> Rows:
+        return _always(_number(value))
+
+    def past(self, mark: float) -> Rows:
+        return _always(_past(self._x, mark))
+
+    def op(self, name: Operation, *args: Rows) -> Rows:
+        texts = [_whole(rows) for rows in args]
+        first, last = texts[0], texts[-1]
+        written = {
+            "+": lambda: " + ".join(texts),
+            "*": lambda: "\\,".join(map(_factor, texts)),
+            "-": lambda: f"{'' if first == '0' else first} - {_factor(last)}".strip(),
+            "/": lambda: f"\\dfrac{{{first}}}{{{last}}}",
+            "abs": lambda: f"\\left|{first}\\right|",
+            "exp": lambda: f"e^{{{first}}}",
+            "expm1": lambda: f"e^{{{first}}} - 1",
+            "log": lambda: f"\\ln({first})",
+            "min": lambda: f"\\min({', '.join(texts)})",
+            "max": lambda: f"\\max({', '.join(texts)})",
+        }
+        return _always(written[name]()) if name in written else unsupported("LaTeX", Op(name, ()))
+
+    def less(self, left: Rows, right: Rows) -> str:
+        return f"{_whole(left)} < {_whole(right)}"
+
+    def choose(self, test: str, then: Rows, otherwise: Rows) -> Rows:
+        return [(_whole(then), f"\\text{{if }} {test}"), *otherwise]
+
+    def once(self, value: Rows) -> Rows:
+        return value
+
+    def lines(self, points: Sequence[tuple[float, float]]) -> Rows:
+        marks = [_power_of_ten(mark) for mark in numbers([mark for mark, _ in points])]
+        rows = [(_number(points[0][1]), f"\\text{{if }} {self._x} < {marks[0]}")]
+        for ((x0, t0), (x1, t1)), (start, end) in zip(pairwise(points), pairwise(marks), strict=True):
+            line = _number(t0)
+            if t0 != t1:
+                factor = "" if abs(t1 - t0) == 1.0 else f"{_number(abs(t1 - t0))}\\,"
+                sign = f"{line} {'-' if t1 < t0 else '+'} " if t0 > 0.0 else ""
+                line = f"{sign}{factor}\\dfrac{{{_past(self._x, x0)}}}{{{_number(x1 - x0)}}}"
+            rows.append((line, f"\\text{{if }} {start} \\le {self._x} < {end}"))
+        return [*rows, (_number(points[-1][1]), f"\\text{{if }} {marks[-1]} \\le {self._x}")]
+
+    def logistic(self, centre: float, slope: float) -> Rows:
+        return _always(f"\\dfrac{{1}}{{1 + {_exp(-slope, self._x, centre)}}}")
+
+    def choices(self, truths: Sequence[tuple[Category, float]], other: float | None) -> Rows:
+        groups: dict[float, list[str]] = {}
+        for category, truth in truths:
+            groups.setdefault(truth, []).append(_label(category if isinstance(category, str) else int(category)))
+        rows = [
+            (_number(truth), f"\\parbox[t]{{0.6\\linewidth}}{{\\raggedright for {listed(names)}}}")
+            for truth, names in groups.items()
+        ]
+        return rows if other is None else [*rows, (_number(other), "\\text{for anything else}")]
 
 
-def _table(table: Table) -> list[tuple[str, str]]:
-    groups: dict[float, list[str]] = {}
-    for category, truth in table.truths:
-        groups.setdefault(truth, []).append(_label(category if isinstance(category, str) else int(category)))
-    rows = [
-        (_number(truth), f"\\parbox[t]{{0.6\\linewidth}}{{\\raggedright for {listed(names)}}}")
-        for truth, names in groups.items()
-    ]
-    return rows if table.other is None else [*rows, (_number(table.other), "\\text{for anything else}")]
+def _always(value: str) -> Rows:
+    return [(value, _OTHERWISE)]
 
 
-def _gate(gate: Gate, inputs: Sequence[tuple[str, bool]], symbol: str) -> str:
+def _whole(rows: Rows) -> str:
+    return rows[0][0] if len(rows) == 1 else _cases(rows)
+
+
+def _said(gate: Gate, inputs: Sequence[tuple[str, bool]]) -> str:
     level, given = gate.level, [_turned(name, turned) for name, turned in inputs]
     weights = listed([f"${_number(w)}$ of ${x}$" for w, x in zip(gate.weights, given, strict=True)], "and")
-    rule = "" if gate.aggregator == "gcd" else f"; rule {escaped(gate.aggregator)}"
+    rule = f"; rule {escaped(gate.rule)}" if gate.rule else ""
     said = f"{escaped(level.code)}, {escaped(level.name)}: {escaped(level.words)}"
-    head = (
-        f"\\noindent ${symbol}${_name(gate.name)}: {said}. Andness ${_number(gate.andness)}${rule}; weights {weights}."
-    )
-    return f"{head}\n{_shown(symbol, _combined(gate, inputs))}"
+    return f"{said}. Andness ${_number(gate.andness)}${rule}; weights {weights}"
 
 
 def _combined(gate: Gate, inputs: Sequence[tuple[str, bool]]) -> list[str]:
@@ -229,10 +310,6 @@ def _answer(model: Any, made: Program) -> list[str]:
     return found
 
 
-def _name(name: str) -> str:
-    return f", \\emph{{{escaped(name)}}}" if name else ""
-
-
 def _turned(symbol: str, turned: bool) -> str:
     return f"1 - {symbol}" if turned else symbol
 
@@ -257,3 +334,30 @@ def _number(value: float) -> str:
 def _power_of_ten(digits: str) -> str:
     front, e, power = digits.partition("e")
     return f"{front} \\cdot 10^{{{int(power)}}}" if e else digits
+
+
+def escaped(text: str) -> str:
+    """Write text so that LaTeX sets it as it is, also with pdflatex and its oldest fonts.
+
+    A sign that fonts may lack is told by its number, [U+1F642].
+    """
+    found, unbroken, last = list[str](), 0, " "
+    for sign in unicodedata.normalize("NFC", one_line(text)):
+        unbroken = 0 if sign == " " else unbroken + 1
+        found.append("\\ " if sign == last == " " else _sign(sign))
+        if unbroken and unbroken % _UNBROKEN == 0:
+            found.append("\\allowbreak{}")
+        last = sign
+    return "".join(found)
+
+
+def _sign(sign: str) -> str:
+    if sign in _MATHS:
+        return f"\\ensuremath{{{_MATHS[sign]}}}"
+    if sign in _SPECIAL or sign.isascii():
+        return _SPECIAL.get(sign, sign)
+    base, marks = unicodedata.normalize("NFD", sign)[:1], unicodedata.normalize("NFD", sign)[1:]
+    if base.isascii() and base.isalpha() and marks in _ACCENTS:
+        letter = f"\\{base}" if base in "ij" else base
+        return f"\\{_ACCENTS[marks]}{{{letter}}}"
+    return f"[U+{ord(sign):04X}]"

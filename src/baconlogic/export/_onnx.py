@@ -20,12 +20,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from baconlogic.core import __version__
-from baconlogic.core.criteria import Table
 from baconlogic.core.nodes import Leaf
-from baconlogic.core.tree import Tree
-from baconlogic.export._about import about, commented
+from baconlogic.export._about import about, commented, trees_of
 from baconlogic.export._compile import program
-from baconlogic.export._program import All, If, Less, Missing, Num, Op, Past, Raw, Ref, each, parts
+from baconlogic.export._program import All, Among, If, Less, Missing, Num, Op, Past, Raw, Ref, each, parts, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,11 +31,11 @@ if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto
 
     from baconlogic.core.answers import Label
-    from baconlogic.core.criteria import Category
+    from baconlogic.core.criterion import Category
     from baconlogic.export._program import Check, Expr, InputColumn, Program, Test
 
 OPSET, ML_OPSET, IR_VERSION = 13, 2, 7
-_INT32, _BOOL, _DOUBLE = 6, 9, 11  # as TensorProto numbers them
+_FLOAT, _INT32, _INT64, _STRING, _BOOL, _DOUBLE = 1, 6, 7, 8, 9, 11  # as TensorProto numbers them
 _MOST = 2**53  # whole numbers from here on are not told apart as doubles
 _OPERATORS = {"+": "Add", "*": "Mul", "-": "Sub", "/": "Div", "min": "Min", "max": "Max"}
 _FUNCTIONS = {"abs": "Abs", "exp": "Exp", "log": "Log"}
@@ -52,18 +50,17 @@ def to_onnx(model: Any, *, real: Literal["double", "float"] = "double") -> Model
     if real not in ("double", "float"):
         raise ValueError(f"real must be 'double' or 'float', got {real!r}")
     try:
-        import onnx
+        from onnx import helper
     except ImportError as problem:
         raise ImportError("export to ONNX needs the package onnx; pip install 'baconlogic[onnx]'") from problem
     made, texts = program(model), _texts(model)
     graph = _Graph(made, texts, real)
     for binding in made.bindings:
         graph.names[binding.name] = graph.value(binding.value)
-    outputs, told = _outputs(graph, made)
-    helper = onnx.helper
+    told = _answer(graph, made)
     found = helper.make_model(
         helper.make_graph(
-            graph.nodes, "decision", graph.entries(), outputs, initializer=graph.constants, doc_string="Decide"
+            graph.nodes, "decision", graph.entries(), graph.outputs, initializer=graph.constants, doc_string="Decide"
         ),
         opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)],
         ir_version=IR_VERSION,
@@ -81,13 +78,17 @@ class _Graph:
     """Nodes and constants so far; what was worked out once is not worked out again."""
 
     def __init__(self, made: Program, texts: dict[str, list[str]], real: str) -> None:
+        from onnx import helper, numpy_helper
+
+        self.make, self._tensor = helper, numpy_helper.from_array
         features = [each.feature for each in made.inputs]
-        self.taken = set(features)
+        self._columns = features
         self.prefix = "v"
         while any(feature.startswith(self.prefix) for feature in features):
             self.prefix += "_"
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
+        self.outputs: list[ValueInfoProto] = []
         self.names: dict[str, str] = {}  # of bindings
         self.real = real
         self._known: dict[Any, str] = {}
@@ -97,16 +98,13 @@ class _Graph:
 
     def entries(self) -> list[ValueInfoProto]:
         """Return the inputs."""
-        from onnx import TensorProto, helper
-
-        number = TensorProto.FLOAT if self.real == "float" else TensorProto.DOUBLE
+        number = _FLOAT if self.real == "float" else _DOUBLE
         if not self._inputs:
-            return [helper.make_tensor_value_info("rows", number, ["rows", 1], "How many rows there are")]
+            return [self.make.make_tensor_value_info("rows", number, ["rows", 1], "How many rows there are")]
+        kinds = [_STRING if column.kind == "text" else number for column in self._inputs]
         return [
-            helper.make_tensor_value_info(
-                each.feature, TensorProto.STRING if each.kind == "text" else number, ["rows", 1], self._said(each)
-            )
-            for each in self._inputs
+            self.make.make_tensor_value_info(column.feature, kind, ["rows", 1], self._said(column))
+            for column, kind in zip(self._inputs, kinds, strict=True)
         ]
 
     def _said(self, column: InputColumn) -> str:
@@ -117,22 +115,18 @@ class _Graph:
 
     def node(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         """Add a node, unless there is the same one, and return the name of its output."""
-        from onnx import helper
-
         key = kind, inputs, str(attributes)
         if key not in self._known:
             name = self._known[key] = f"{self.prefix}{len(self._known)}"
-            self.nodes.append(helper.make_node(kind, list(inputs), [name], domain=domain, **attributes))
+            self.nodes.append(self.make.make_node(kind, list(inputs), [name], domain=domain, **attributes))
         return self._known[key]
 
     def constant(self, value: Any, kind: Any) -> str:
         """Return the name of a constant."""
-        from onnx import numpy_helper
-
         key = repr(value), str(kind)  # 0 and -0 differ
         if key not in self._known:
             name = self._known[key] = f"{self.prefix}{len(self._known)}"
-            self.constants.append(numpy_helper.from_array(np.array(value, dtype=kind), name))
+            self.constants.append(self._tensor(np.array(value, dtype=kind), name))
         return self._known[key]
 
     def number(self, value: float) -> str:
@@ -170,7 +164,9 @@ class _Graph:
             return self.node("Less", *inner)
         if isinstance(value, All):
             return self.folded("And", inner)
-        return self._missing(value.input) if isinstance(value, Missing) else self._among(value.input, value.categories)
+        if isinstance(value, Missing):
+            return self._missing(value.input)
+        return self._among(value.input, value.categories) if isinstance(value, Among) else unsupported("ONNX", value)
 
     def _op(self, value: Op, inner: list[str]) -> str:
         if value.op == "expm1":  # there is no such operator; exp(g) - 1 would lose the digits near 0
@@ -180,7 +176,7 @@ class _Graph:
             return self.node(_FUNCTIONS[value.op], inner[0])
         if value.op == "-" and value.args[0] == Num(0.0):
             return self.node("Neg", inner[1])
-        return self.folded(_OPERATORS[value.op], inner)
+        return self.folded(_OPERATORS[value.op], inner) if value.op in _OPERATORS else unsupported("ONNX", value)
 
     def _raw(self, place: int) -> str:
         feature = self._inputs[place].feature
@@ -215,12 +211,10 @@ class _Graph:
 
     def answered(self, checks: Sequence[Check]) -> str:
         """Return which rows have an answer, as many as there are rows, whatever is asked of them."""
-        from onnx import helper
-
-        every = helper.make_tensor("", _BOOL, [1], [True])
-        shape = self.node("Shape", self._rows)
-        self.nodes.append(helper.make_node("ConstantOfShape", [shape], [f"{self.prefix}every"], value=every))
-        return self.folded("And", [f"{self.prefix}every", *(self._passes(check) for check in checks)])
+        true = self.make.make_tensor("", _BOOL, [1], [True])
+        shape, every = self.node("Shape", self._rows), f"{self.prefix}every"
+        self.nodes.append(self.make.make_node("ConstantOfShape", [shape], [every], value=true))
+        return self.folded("And", [every, *(self._passes(check) for check in checks)])
 
     def _passes(self, check: Check) -> str:
         if check.why == "missing":
@@ -228,27 +222,26 @@ class _Graph:
         if check.why == "unlisted":
             known = self._among(check.input, check.categories)
             return self.node("Or", known, self._missing(check.input))
+        if check.why != "outside":
+            unsupported("ONNX", check)
         x = self._raw(check.input)
         wrong = [self.node("Less", x, self.number(0.0)), self.node("Less", self.number(1.0), x)]
         return self.node("Not", self.folded("Or", wrong))
 
-    def output(self, name: str, *source: Any, **attributes: Any) -> str:
-        """Add the last node of an output and return its name, which is no column's."""
-        from onnx import helper
-
-        while name in self.taken:
+    def output(self, name: str, node: str, inputs: list[str], kind: int, size: list[Any], **attributes: Any) -> None:
+        """Add an output and its last node, under a name that is no column's."""
+        while name in self._columns:
             name += "_"
-        self.nodes.append(helper.make_node(source[0], list(source[1]), [name], **attributes))
-        return name
+        self.nodes.append(self.make.make_node(node, inputs, [name], **attributes))
+        self.outputs.append(self.make.make_tensor_value_info(name, kind, ["rows", *size]))
 
 
 def _texts(model: Any) -> dict[str, list[str]]:
     """Return the categories that the tables of each column of text list, and last what stands for a missing one."""
-    model = getattr(model, "decision_", model)
     found: dict[str, dict[str, None]] = {}
-    for tree in (model,) if isinstance(model, Tree) else model.trees:
+    for tree in trees_of(model):
         for _, node in tree.walk():
-            if isinstance(node, Leaf) and isinstance(node.criterion, Table):
+            if isinstance(node, Leaf):
                 for category, _ in node.criterion.truths:
                     if isinstance(category, str):
                         found.setdefault(node.feature, {})[category] = None
@@ -265,25 +258,20 @@ def _unused(wanted: Sequence[str], known: Any) -> str:
     return next((text for text in wanted[:-1] if text not in known), last)
 
 
-def _outputs(graph: _Graph, made: Program) -> tuple[list[ValueInfoProto], dict[str, str]]:
-    """Add what is answered; return the outputs and what the metadata say of them."""
-    from onnx import TensorProto, helper
-
+def _answer(graph: _Graph, made: Program) -> dict[str, str]:
+    """Add what is answered; return what the metadata say of it."""
     answered = graph.answered(made.checks)
-    found = []
     for name, values in ("truth", made.truths), ("probabilities", made.probabilities):
         if values:
             columns = [graph.node("Where", answered, graph.names[value], graph.number(np.nan)) for value in values]
-            name = graph.output(name, "Concat", columns, axis=1)
-            found.append(helper.make_tensor_value_info(name, TensorProto.DOUBLE, ["rows", len(values)]))
+            graph.output(name, "Concat", columns, _DOUBLE, [len(values)], axis=1)
     labels, none = _labels(made.classes)
     text = isinstance(none, str)
     choice = graph.node("Where", answered, graph.names[made.choice], graph.number(float(len(labels))))
-    place = graph.node("Cast", graph.node("Squeeze", choice, graph.constant([1], np.int64)), to=TensorProto.INT64)
+    place = graph.node("Cast", graph.node("Squeeze", choice, graph.constant([1], np.int64)), to=_INT64)
     stored = graph.constant([*labels, none], np.object_ if text else np.int64)
-    name = graph.output("label", "Gather", [stored, place])
-    found.append(helper.make_tensor_value_info(name, TensorProto.STRING if text else TensorProto.INT64, ["rows"]))
-    return found, {"classes": json.dumps(labels), "no_answer": json.dumps(none)}
+    graph.output("label", "Gather", [stored, place], _STRING if text else _INT64, [])
+    return {"classes": json.dumps(labels), "no_answer": json.dumps(none)}
 
 
 def _labels(classes: tuple[Label, ...]) -> tuple[list[Any], str | int]:

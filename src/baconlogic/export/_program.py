@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from baconlogic.core.answers import Label
-    from baconlogic.core.criteria import Category
+    from baconlogic.core.criterion import Category
     from baconlogic.core.nodes import Path
 
 Kind = Literal["number", "text", "whole"]
@@ -189,7 +189,7 @@ def parts(value: Expr | Test) -> tuple[Expr | Test, ...]:
         return value.left, value.right
     if isinstance(value, All):
         return value.tests
-    return () if isinstance(value, Num | Ref | Raw | Past | Missing | Among) else unknown("an export", value)
+    return () if isinstance(value, Num | Ref | Raw | Past | Missing | Among) else unsupported("an export", value)
 
 
 def each(value: Expr | Test) -> list[Expr | Test]:
@@ -206,12 +206,13 @@ def refs(value: Expr | Test) -> set[str]:
     return {part.name for part in each(value) if isinstance(part, Ref)}
 
 
-def reads(value: Expr | Test) -> set[int]:
-    """Return the inputs that an expression reads itself."""
-    return {part.input for part in each(value) if isinstance(part, Raw | Past | Missing | Among)}
+def reads(value: Expr | Test, *, numbers: bool = False) -> set[int]:
+    """Return the inputs that an expression reads itself, or only those that it reads as numbers."""
+    kinds = Raw | Past if numbers else Raw | Past | Missing | Among
+    return {part.input for part in each(value) if isinstance(part, kinds)}
 
 
-def unknown(target: str, value: object) -> NoReturn:
+def unsupported(target: str, value: object) -> NoReturn:
     """Refuse a node, an operation or a check that a target does not know, instead of leaving it out."""
     what = value.op if isinstance(value, Op) else value.why if isinstance(value, Check) else type(value).__name__
     raise NotImplementedError(f"{target} has no way to write {what!r}")
@@ -291,7 +292,7 @@ class Printer(ABC):
             return f"{x} < {self.number(0.0)}{self.either}{x} > {self.number(1.0)}"
         if check.why == "unlisted":
             return self.unlisted(Among(check.input, check.categories))
-        return unknown(type(self).__name__, check)
+        return unsupported(type(self).__name__, check)
 
     def text(self, value: Expr | Test, least: int = CHOICE) -> str:
         """Write an expression or a test, in parentheses when it holds together less than `least`."""
@@ -321,7 +322,7 @@ class Printer(ABC):
             return f"-{self.text(value.args[1], ATOM)}", PRODUCT
         level = _LEVELS.get(value.op)
         if level is None:
-            unknown(type(self).__name__, value)
+            unsupported(type(self).__name__, value)
         first, *rest = value.args  # what stands in parentheses stays there: rounding is part of the formula
         return f" {value.op} ".join([self.text(first, level), *(self.text(arg, level + 1) for arg in rest)]), level
 
@@ -332,4 +333,4 @@ class Printer(ABC):
             return self.both.join(self.text(test, TEST) for test in value.tests), CHOICE
         if isinstance(value, Missing):
             return self.missing(value.input), TEST
-        return (self.among(value), TEST) if isinstance(value, Among) else unknown(type(self).__name__, value)
+        return (self.among(value), TEST) if isinstance(value, Among) else unsupported(type(self).__name__, value)

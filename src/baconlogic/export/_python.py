@@ -96,15 +96,15 @@ def _helpers(made: Program) -> list[str]:
 def _functions(made: Program, printer: _PythonPrinter) -> list[str]:
     names = [spot.name for spot in made.spots] or list(made.truths)
     work = [*_read(made, printer), *_lines(made.needed(*names), printer)]
-    one = len(made.truths) == 1
-    say = "Return the degree of truth of a row" + (", a dict of FEATURES." if one else " for each class.")
+    roots = list(made.truths)
+    found = []
     if made.spots:
         nodes = "NODES = " + _tuple((spot.tree, spot.path) for spot in made.spots)
         found = [nodes, _function("_nodes", "Return the truth of every one of NODES.", work, f"({', '.join(names)},)")]
-        roots = [f"found[{names.index(name)}]" for name in made.truths]
-        found.append(_function("truth", say, ["found = _nodes(row)"], roots[0] if one else f"[{', '.join(roots)}]"))
-    else:
-        found = [_function("truth", say, work, made.truths[0] if one else f"[{', '.join(made.truths)}]")]
+        work, roots = ["found = _nodes(row)"], [f"found[{names.index(name)}]" for name in made.truths]
+    one = len(roots) == 1
+    say = "Return the degree of truth of a row" + (", a dict of FEATURES." if one else " for each class.")
+    found.append(_function("truth", say, work, roots[0] if one else f"[{', '.join(roots)}]"))
     start = [f"{', '.join(made.truths)} = truth(row)"] if made.truths else []
     if made.probabilities:
         body = [*start, *_lines(made.after(*made.probabilities), printer)]
@@ -112,15 +112,15 @@ def _functions(made: Program, printer: _PythonPrinter) -> list[str]:
         found.append(_function("probabilities", "Return the probability of each of CLASSES.", body, answer))
     body = [*start, *_lines(made.after(made.choice), printer)]
     found.append(_function("decide", "Return the answer: one of CLASSES.", body, f"CLASSES[int({made.choice})]"))
-    return [*found, _trace(made, names)] if made.spots else found
+    return [*found, _trace(made, roots)] if made.spots else found
 
 
-def _trace(made: Program, names: list[str]) -> str:
+def _trace(made: Program, roots: list[str]) -> str:
     chances = '        "probabilities": probabilities(row),\n' if made.probabilities else ""
     return (
         'def trace(row):\n    """Return the truth of every node of every tree, root first, with the answer."""\n'
         "    found = _nodes(row)\n    return {\n"
-        f'        "truth": [{", ".join(f"found[{names.index(name)}]" for name in made.truths)}],\n'
+        f'        "truth": [{", ".join(roots)}],\n'
         '        "nodes": [{"tree": k, "path": list(path), "truth": t} for (k, path), t in zip(NODES, found)],\n'
         f'{chances}        "decision": decide(row),\n    }}'
     )

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.core.files import write_whole
-from baconlogic.export._c import to_c
 
 if TYPE_CHECKING:
     import os
@@ -35,8 +34,13 @@ def save(model: Any, path: str | os.PathLike[str], *, to: str | None = None, **o
     if kind not in SUFFIXES:
         raise ValueError(f"cannot export to {kind!r}; use one of {', '.join(SUFFIXES)}")
     if kind == "c":
-        return _save_c(model, place, options)
+        options = {"name": place.stem, **options}
     made = getattr(import_module(f"baconlogic.export._{kind}"), f"to_{kind}")(model, **options)
+    if kind == "c":
+        header = place.with_name(f"{made.name}.h")
+        write_whole(made.header.encode(), header)
+        write_whole(made.source.encode(), place)
+        return [place, header]
     write_whole(_as_bytes(kind, made), place)
     return [place]
 
@@ -49,20 +53,12 @@ def _kind(path: Path) -> str:
     raise ValueError(f"{path.name!r} does not say what to export to: end it in one of {known}, or give to=")
 
 
-def _save_c(model: Any, path: Path, options: dict[str, Any]) -> list[Path]:
-    found = to_c(model, **{"name": path.stem, **options})
-    header = path.with_name(f"{found.name}.h")
-    write_whole(found.header.encode(), header)
-    write_whole(found.source.encode(), path)
-    return [path, header]
-
-
 def _as_bytes(kind: str, made: Any) -> bytes:
     if kind == "onnx":
         data: bytes = made.SerializeToString()
         return data
     if kind == "excel":
-        room = io.BytesIO()
-        made.save(room)
-        return room.getvalue()
+        buffer = io.BytesIO()
+        made.save(buffer)
+        return buffer.getvalue()
     return str(made).encode()

@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.export._about import about
+from baconlogic.export._about import head
 from baconlogic.export._compile import program
-from baconlogic.export._program import Among, Missing, Past, Raw, each, refs
+from baconlogic.export._program import reads, refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,10 +61,8 @@ def to_sql(
     made = program(model, trace=trace)
     parts, kept = _parts(table), _kept(keep)
     _check_names([*parts, *kept, *(one.feature for one in made.inputs)], made, dialect)
-    bounded = {check.input for check in made.checks if check.why == "outside"}
-    query = _Query(made, Pieces(dialect, made.inputs, bounded), dialect, kept, sorted(bounded))
-    header = "\n".join(f"-- {line}".rstrip() for line in about(model, made))
-    return f"{header}\n{query.text(parts)}\n"
+    query = _Query(made, Pieces(dialect, made), kept)
+    return f"{head(model, made, '--')}\n{query.text(parts)}\n"
 
 
 def _parts(table: str | Sequence[str]) -> list[str]:
@@ -83,20 +81,12 @@ def _kept(keep: Iterable[str]) -> list[str]:
 def _check_names(names: list[str], made: Program, dialect: str) -> None:
     """Refuse names and texts that the database cannot hold, or cannot tell apart."""
     labels = [label for label in made.classes if isinstance(label, str)]
-    texts = [
-        c
-        for binding in made.bindings
-        for test in each(binding.value)
-        if isinstance(test, Among)
-        for c in test.categories
-    ]
-    texts += [category for check in made.checks for category in check.categories]
-    for text in [*names, *labels, *(text for text in texts if isinstance(text, str))]:
+    categories = [category for _, category in made.categories() if isinstance(category, str)]
+    for text in [*names, *labels, *categories]:
         if "\0" in text:
             raise ValueError(f"{text!r:.60} holds the character 0, which SQL cannot write; rename it")
-    features = list(dict.fromkeys(one.feature for one in made.inputs))
     seen: dict[str, str] = {}
-    for name in features:
+    for name in (column.feature for column in made.inputs):
         same = seen.setdefault(_as_known(name, dialect), name)
         if same != name:
             raise ValueError(f"{dialect} does not tell the columns {same!r:.80} and {name!r:.80} apart; rename one")
@@ -112,10 +102,8 @@ def _as_known(name: str, dialect: str) -> str:
 class _Query:
     """Puts a program into steps and a last SELECT."""
 
-    def __init__(self, made: Program, pieces: Pieces, dialect: str, kept: list[str], bounded: list[int]) -> None:
-        self.made, self.pieces, self.dialect, self.kept, self.bounded = made, pieces, dialect, kept, bounded
-        self.wrong = pieces.wrong()
-        self.checked = bool(made.checks) or self.wrong is not None
+    def __init__(self, made: Program, pieces: Pieces, kept: list[str]) -> None:
+        self.made, self.pieces, self.dialect, self.kept = made, pieces, pieces.dialect, kept
 
     def text(self, table: list[str]) -> str:
         """Return the whole query."""
@@ -132,7 +120,7 @@ class _Query:
             columns = [", ".join(self.pieces.text(self.pieces.column(each)) for each in kept)] if kept else []
             columns += [self.pieces.named(piece, each) for each, piece in step.items()]
             parts.append(f"{name} AS (\n  {_select(columns, source, '  ')}{fence}\n)")
-        last = [self.pieces.shown(piece, name) for name, piece in answers]
+        last = [self.pieces.named(piece, name, quoted=True) for name, piece in answers]
         return f"WITH {', '.join(parts)}\n{_select(last, names[-1])}"
 
     def _carried(self, steps: list[Step], answers: list[tuple[str, Any]]) -> list[list[str]]:
@@ -157,17 +145,17 @@ class _Query:
         pieces = self.pieces
         found = {f"k{i}": pieces.outside(name) for i, name in enumerate(self.kept)}
         found |= {f"x{place}": pieces.read(place) for place in range(len(self.made.inputs))}
-        if self.wrong is not None:
-            found["wrong"] = pieces.flag(self.wrong)
+        if not pieces.typed:
+            found["wrong"] = pieces.wrong()
         return found or {"x0": pieces.nothing()}
 
     def _steps(self) -> list[Step]:
         """Return what each step works out: all that needs only columns of steps before."""
-        pieces, made = self.pieces, self.made
+        pieces = self.pieces
         steps: dict[int, Step] = {}
-        if self.checked:
-            steps[1] = {"refused": pieces.refused(made.checks, wrong=self.wrong is not None)}
-        for place in self.bounded:
+        if pieces.checked:
+            steps[1] = {"refused": pieces.refused()}
+        for place in pieces.bounded:
             steps[1][f"d{place}"] = pieces.bound(place)
         when = self._when()
         self._check_size("steps", max(when.values()), _MOST_STEPS)
@@ -182,11 +170,11 @@ class _Query:
         uses = {binding.name: refs(binding.value) for binding in bindings}
         step: dict[str, int] = {}
         for binding in bindings:
-            first = 2 if any(place in self.bounded for place in _numbers(binding)) else 1
+            first = 2 if reads(binding.value, numbers=True).intersection(self.pieces.bounded) else 1
             step[binding.name] = max((1 + step[name] for name in uses[binding.name]), default=first)
         user = dict[str, int]()
         for binding in reversed(bindings):
-            if _reads(binding):
+            if reads(binding.value):
                 step[binding.name] = user.get(binding.name, step[binding.name] + 1) - 1
             for name in uses[binding.name]:
                 user[name] = min(step[binding.name], user.get(name, step[binding.name]))
@@ -199,11 +187,11 @@ class _Query:
         of_one = len(made.truths) < 2
         values = {"truth" if of_one else f"truth_{marks[k]}": name for k, name in enumerate(made.truths)}
         values |= {f"probability_{marks[k]}": name for k, name in enumerate(made.probabilities)}
-        answers = {name: pieces.answer(pieces.column(ref), checked=self.checked) for name, ref in values.items()}
-        answers["decision"] = pieces.label(made.choice, made.classes, checked=self.checked)
+        answers = {name: pieces.answer(ref) for name, ref in values.items()}
+        answers["decision"] = pieces.label(made.choice, made.classes)
         for place, spot in enumerate(made.spots):
             name = _node(spot, place, "" if of_one else f"_{marks[spot.tree]}")
-            answers[name] = pieces.answer(pieces.column(spot.name), checked=self.checked)
+            answers[name] = pieces.answer(spot.name)
         found = [(name, pieces.column(f"k{i}")) for i, name in enumerate(self.kept)]
         taken = {_as_known(name, "") for name in self.kept}
         for name, piece in answers.items():
@@ -212,16 +200,6 @@ class _Query:
                 free = f"model_{free}"
             found.append((free, piece))
         return found
-
-
-def _numbers(binding: Binding) -> set[int]:
-    """Return the inputs whose numbers a binding reads itself."""
-    return {part.input for part in each(binding.value) if isinstance(part, Raw | Past)}
-
-
-def _reads(binding: Binding) -> bool:
-    """Whether a binding reads an input itself."""
-    return any(isinstance(part, Raw | Past | Missing | Among) for part in each(binding.value))
 
 
 def _select(columns: Iterable[str], source: str, indent: str = "") -> str:

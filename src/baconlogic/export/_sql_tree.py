@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING
 
 from sqlglot import Dialect, exp
 
-from baconlogic.export._program import All, Among, If, Less, Missing, Num, Op, Past, Raw, Ref
+from baconlogic.export._program import All, Among, If, Less, Missing, Num, Op, Past, Raw, Ref, unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from baconlogic.export._program import Check, Expr, InputColumn, Test
+    from baconlogic.export._program import Check, Expr, Program, Test
 
 ROW = "row_in"  # what the table is called inside: a column is read as row_in."name", so that a wrong name is an error
 _SUM, _PRODUCT, _ATOM = range(3)  # how tightly a piece holds together
 _OPERATORS: dict[str, type[exp.Binary]] = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul, "/": exp.Div}
+_FUNCTIONS: dict[str, type[exp.Func]] = {"abs": exp.Abs, "exp": exp.Exp, "log": exp.Ln}
 _MOST = 40  # terms in one sum; databases limit how deep an expression may be
 _PLAIN = re.compile("[a-z][0-9]+|refused|wrong")  # what no dialect takes for a word of its own
 
@@ -30,12 +31,15 @@ _PLAIN = re.compile("[a-z][0-9]+|refused|wrong")  # what no dialect takes for a 
 class Pieces:
     """Writes the pieces of a query in one dialect."""
 
-    def __init__(self, dialect: str, inputs: Sequence[InputColumn], bounded: set[int]) -> None:
+    def __init__(self, dialect: str, made: Program) -> None:
         self.dialect = dialect
         self._rules = Dialect.get_or_raise(dialect)
         self._generator = self._rules.generator()
-        self._inputs = inputs
-        self._bounded = bounded  # inputs that must be degrees of truth; a "d" column is NULL where they are not
+        self._inputs, self._checks = made.inputs, made.checks
+        # inputs that must be degrees of truth; a "d" column is NULL where they are not
+        self.bounded = sorted({check.input for check in made.checks if check.why == "outside"})
+        self.typed = dialect != "sqlite" or not made.inputs  # else a column may hold what it must not
+        self.checked = bool(made.checks) or not self.typed  # whether a row may have no answer
 
     def text(self, piece: exp.Expression) -> str:
         """Return a piece as text."""
@@ -46,13 +50,9 @@ class Pieces:
         """Return the columns that a piece needs."""
         return {column.name for column in piece.find_all(exp.Column)}
 
-    def named(self, piece: exp.Expression, name: str) -> str:
-        """Return a piece with a name: `piece AS name`."""
-        return self.text(exp.Alias(this=piece, alias=self._identifier(name)))
-
-    def shown(self, piece: exp.Expression, name: str) -> str:
-        """Return a piece under a name that is not ours to choose."""
-        return self.text(exp.Alias(this=piece, alias=exp.to_identifier(name, quoted=True)))
+    def named(self, piece: exp.Expression, name: str, *, quoted: bool = False) -> str:
+        """Return a piece with a name: `piece AS name`; one that is not ours to choose is quoted."""
+        return self.text(exp.Alias(this=piece, alias=_quoted(name) if quoted else self._identifier(name)))
 
     def column(self, name: str) -> exp.Expression:
         """Return a column of ours."""
@@ -60,14 +60,12 @@ class Pieces:
 
     def outside(self, name: str) -> exp.Expression:
         """Return a column of the table."""
-        return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(ROW))
+        return exp.Column(this=_quoted(name), table=exp.to_identifier(ROW))
 
     def table(self, parts: Sequence[str]) -> str:
         """Return the table, called ROW from here on."""
-        names = [exp.to_identifier(part, quoted=True) for part in reversed(parts)]
-        return self.text(
-            exp.alias_(exp.Table(**dict(zip(("this", "db", "catalog"), names, strict=False))), ROW, table=True)
-        )
+        names = dict(zip(("this", "db", "catalog"), map(_quoted, reversed(parts)), strict=False))
+        return self.text(exp.alias_(exp.Table(**names), ROW, table=True))
 
     def _identifier(self, name: str) -> exp.Identifier:
         return exp.to_identifier(name, quoted=not _PLAIN.fullmatch(name))
@@ -78,12 +76,12 @@ class Pieces:
         """Return an input as a number, a text or a whole number; what is missing is NULL."""
         kind, column = self._inputs[place].kind, self.outside(self._inputs[place].feature)
         if self.dialect == "sqlite":  # any column may hold anything there
-            right = _among(exp.func("TYPEOF", column), [exp.Literal.string(name) for name in _sqlite_types(kind)])
+            right = _among(exp.func("TYPEOF", column), map(_string, _sqlite_types(kind)))
             return _case([(right, _cast(column.copy(), "double") if kind == "number" else column.copy())], None)
         if kind == "text":
             said = _cast(column, "text")
             byte_by_byte = self.dialect in ("duckdb", "postgres")  # whatever the column takes for equal
-            return exp.Collate(this=said, expression=exp.to_identifier("C", quoted=True)) if byte_by_byte else said
+            return exp.Collate(this=said, expression=_quoted("C")) if byte_by_byte else said
         if kind == "number":
             return self._known(_cast(column, "double"), "double")
         if self.dialect == "postgres":  # nothing but text can be made of numbers and of true and false alike
@@ -97,33 +95,29 @@ class Pieces:
 
     def _known(self, value: exp.Expression, kind: str) -> exp.Expression:
         """Return a number, NULL where it is NaN; where there are such, NaN = NaN is true."""
-        if self.dialect not in ("duckdb", "postgres"):
-            return value
-        return exp.Nullif(this=value, expression=_cast(_string("NaN"), kind))
+        has_nan = self.dialect in ("duckdb", "postgres")
+        return exp.Nullif(this=value, expression=_cast(_string("NaN"), kind)) if has_nan else value
 
     def nothing(self) -> exp.Expression:
         """Return a value for a query that reads none."""
         return _whole(1)
 
-    def wrong(self) -> exp.Expression | None:
-        """Return the test whether a value is of a type that it must not be, where the dialect lets that happen."""
-        if self.dialect != "sqlite" or not self._inputs:
-            return None
+    def wrong(self) -> exp.Expression:
+        """Return 1 where a value is of a type that it must not be, else 0."""
         tests = []
         for each in self._inputs:
-            types = [_string(name) for name in (*_sqlite_types(each.kind), "null")]
+            types = map(_string, (*_sqlite_types(each.kind), "null"))
             tests.append(exp.Not(this=_among(exp.func("TYPEOF", self.outside(each.feature)), types)))
-        return self._chain(exp.Or, tests)
+        return _case([(self._chain(exp.Or, tests), _whole(1))], _whole(0))
 
-    def refused(self, checks: Sequence[Check], *, wrong: bool) -> exp.Expression:
+    def refused(self) -> exp.Expression:
         """Return 1 for rows that have no answer, else 0."""
-        tests = [test for check in checks for test in self._fails(check)]
-        tests += [exp.EQ(this=self.column("wrong"), expression=_whole(1))] if wrong else []
-        return self.flag(self._chain(exp.Or, tests))
+        tests = [test for check in self._checks for test in self._fails(check)]
+        tests += [] if self.typed else [self._equals("wrong", 1)]
+        return _case([(self._chain(exp.Or, tests), _whole(1))], _whole(0))
 
-    def flag(self, test: exp.Expression) -> exp.Expression:
-        """Return 1 where a test holds, else 0."""
-        return _case([(test, _whole(1))], _whole(0))
+    def _equals(self, column: str, number: int) -> exp.Expression:
+        return exp.EQ(this=self.column(column), expression=_whole(number))
 
     def _fails(self, check: Check) -> list[exp.Expression]:
         x = self.column(f"x{check.input}")
@@ -131,7 +125,9 @@ class Pieces:
             return [self.test(Missing(check.input))]
         if check.why == "outside":
             return [exp.LT(this=x, expression=self._number(0.0)), exp.GT(this=x.copy(), expression=self._number(1.0))]
-        return [exp.Not(this=self.test(Among(check.input, check.categories)))]
+        if check.why == "unlisted":
+            return [exp.Not(this=self.test(Among(check.input, check.categories)))]
+        return unsupported("SQL", check)
 
     def bound(self, place: int) -> exp.Expression:
         """Return a degree of truth, NULL where it is none: nothing is worked out of what could overflow."""
@@ -151,10 +147,12 @@ class Pieces:
         if isinstance(value, Ref):
             return self.column(value.name)
         if isinstance(value, Raw):
-            return self.column(f"{'d' if value.input in self._bounded else 'x'}{value.input}")
+            return self.column(f"{'d' if value.input in self.bounded else 'x'}{value.input}")
         if isinstance(value, Past):
             return self._past(value)
-        return self._op(value) if isinstance(value, Op) else self._if(value)
+        if isinstance(value, Op):
+            return self._op(value)
+        return self._if(value) if isinstance(value, If) else unsupported("SQL", value)
 
     def _if(self, value: If) -> exp.Expression:
         """Return an "if"; one whose "else" is another "if" is one CASE with several WHEN."""
@@ -191,8 +189,9 @@ class Pieces:
             return self._extreme(exp.Least if value.op == "min" else exp.Greatest, args)
         if value.op == "expm1":
             return self._expm1(args[0])
-        function: dict[str, type[exp.Func]] = {"abs": exp.Abs, "exp": exp.Exp, "log": exp.Ln}
-        return function[value.op](this=args[0])
+        if value.op in _FUNCTIONS:
+            return _FUNCTIONS[value.op](this=args[0])
+        return unsupported("SQL", value)
 
     def _product(self, value: Op) -> exp.Expression:
         """Return a product that is 0 where it is too small to hold; PostgreSQL would end the query there."""
@@ -226,6 +225,8 @@ class Pieces:
             return self._less(test)
         if isinstance(test, All):
             return self._chain(exp.And, [self.test(each) for each in test.tests])
+        if not isinstance(test, Missing | Among):
+            return unsupported("SQL", test)
         x = self.column(f"x{test.input}")
         if isinstance(test, Missing):
             return exp.Is(this=x, expression=exp.null())
@@ -255,22 +256,20 @@ class Pieces:
 
     # Answers
 
-    def answer(self, value: exp.Expression, *, checked: bool) -> exp.Expression:
-        """Return a value, NULL in rows that have no answer."""
-        if not checked:
-            return value
-        return _case([(exp.EQ(this=self.column("refused"), expression=_whole(0)), value)], None)
+    def answer(self, name: str) -> exp.Expression:
+        """Return a column of ours, NULL in rows that have no answer."""
+        value = self.column(name)
+        return _case([(self._equals("refused", 0), value)], None) if self.checked else value
 
-    def label(self, choice: str, labels: Sequence[object], *, checked: bool) -> exp.Expression:
+    def label(self, choice: str, labels: Sequence[object]) -> exp.Expression:
         """Return the class that was chosen, as text, a number or true and false: what all labels are."""
         texts = any(isinstance(label, str) for label in labels) or len({type(x) is bool for x in labels}) > 1
         said = str if len({str(label) for label in labels}) == len(labels) else repr  # 1 and "1"
         written = [_string(said(label)) if texts else self._literal(label) for label in labels]
         if any(isinstance(label, float) for label in labels) and not texts:
             written = [_cast(each, "double") for each in written]
-        known = [exp.EQ(this=self.column("refused"), expression=_whole(0))] if checked else []
-        chosen = [exp.EQ(this=self.column(choice), expression=_whole(k)) for k in range(len(written))]
-        tests = [self._chain(exp.And, [*known, each]) for each in chosen]
+        known = [self._equals("refused", 0)] if self.checked else []
+        tests = [self._chain(exp.And, [*known, self._equals(choice, k)]) for k in range(len(written))]
         return _case(list(zip(tests, written, strict=True)), None)
 
     def _literal(self, label: object) -> exp.Expression:
@@ -280,14 +279,10 @@ class Pieces:
 
 
 def _floats(value: Expr) -> bool:
-    """Whether a column is in what a value is worked out of."""
-    waiting: list[Expr] = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Ref | Raw | Past):
-            return True
-        waiting += part.args if isinstance(part, Op) else (part.then, part.otherwise) if isinstance(part, If) else ()
-    return False
+    """Whether a column is in what a value is worked out of, tests apart."""
+    if isinstance(value, If):
+        return _floats(value.then) or _floats(value.otherwise)
+    return isinstance(value, Ref | Raw | Past) or (isinstance(value, Op) and any(map(_floats, value.args)))
 
 
 def _tiny(value: Expr, factor: float) -> bool:
@@ -317,8 +312,12 @@ def _sqlite_types(kind: str) -> tuple[str, ...]:
     return ("text",) if kind == "text" else ("integer", "real")
 
 
-def _among(x: exp.Expression, values: Sequence[exp.Expression]) -> exp.Expression:
+def _among(x: exp.Expression, values: Iterable[exp.Expression]) -> exp.Expression:
     return exp.In(this=x, expressions=list(values))
+
+
+def _quoted(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)
 
 
 def _string(text: str) -> exp.Expression:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     F = TypeVar("F", bound=Callable[..., Any])
 
 SHARED = (
-    "core/fading.py",
     "core/gcd.py",
     "kernel/elementary.py",
     "kernel/loops.py",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from baconlogic.core import gcd
-from baconlogic.core.fading import FAR, LEAST
+from baconlogic.core.gcd import FAR, LEAST
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.elementary import exp, exp_pair, log, log_of_one_plus
 
@@ -37,7 +37,7 @@ def _log_of(x: float, c: float) -> float:
 
 
 class Workspace(NamedTuple):
-    """Arrays for one block of rows: turned truth, complement, log and dL/dlog of each node; product of each gate."""
+    """Arrays for a block of rows, by node: the turned truth, its complement, its log, dL/dlog; and products by gate."""
 
     x: Floats  # (nodes, rows), as the next three
     c: Floats

@@ -328,7 +328,7 @@ def fixed_sources(tree: Tree, columns: Sequence[Column]) -> list[Source]:
     found = []
     for node, negated in _signed(tree.root):
         if isinstance(node, Leaf) and not _learnable(node, columns[place[node.feature]]):
-            if columns[place[node.feature]].kind == CATEGORY and not isinstance(node.criterion, Table):
+            if columns[place[node.feature]].kind == CATEGORY and not node.criterion.categorical:
                 raise ValueError(f"init reads {node.feature!r} as a number, but the column holds text; type a table")
             found.append(Source(place[node.feature], node.criterion, negated))
     return found
@@ -340,7 +340,7 @@ def check_complete(tree: Tree, columns: Sequence[Column]) -> None:
     for _, leaf in tree.walk():
         if isinstance(leaf, Leaf) and _learnable(leaf, place[leaf.feature]):
             column = place[leaf.feature]
-            if isinstance(leaf.criterion, Given) and column.kind != TRUTH:
+            if leaf.criterion.holds_truths and column.kind != TRUTH:
                 lacks = "no criterion"
             elif column.has_missing and leaf.criterion.missing is None:
                 lacks = "no truth for missing values"
@@ -353,10 +353,10 @@ def check_complete(tree: Tree, columns: Sequence[Column]) -> None:
 
 
 def _learnable(leaf: Leaf, column: Column) -> bool:
-    if isinstance(leaf.criterion, Given):
+    if leaf.criterion.holds_truths:
         truths = (column.known >= 0.0) & (column.known <= 1.0)
         return column.kind != NUMBER or not truths.all()
-    return isinstance(leaf.criterion, Sigmoid) and column.kind == NUMBER
+    return leaf.criterion.learnable and column.kind == NUMBER
 
 
 def _signed(root: Node) -> list[tuple[Node, bool]]:
@@ -395,7 +395,7 @@ def _literal(leaf: Leaf, negated: bool, columns: Sequence[Column], sources: Sequ
     slope, centre = 2.0, 0.0
     if column.kind == TRUTH:
         slope = CRISP  # of 0 and 1, at -1 and 1
-    elif isinstance(leaf.criterion, Sigmoid):
+    elif isinstance(leaf.criterion, Sigmoid):  # the shape that is learned, by these two numbers
         slope = leaf.criterion.slope * column.scale
         centre = (leaf.criterion.centre - column.centre) / column.scale
     return Literal(sources.index(Source(feature)), sign * slope, centre, sign * _logit(leaf.criterion.missing))

@@ -20,6 +20,7 @@ from baconlogic.learn import validate
 from baconlogic.learn.encode import CATEGORY
 from baconlogic.learn.params import unmet
 from baconlogic.learn.path import History, PathEntry, tree_provenance
+from baconlogic.metrics import base_log_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,7 +142,7 @@ def _result(p: Params, counts: Floats, index: int, target: Target | None, tries:
         why = "no column says anything about it" if y.max() > 0.0 and y.min() < 1.0 else "one class only"
         if target is not None:
             why = "stopped before its search"
-        base_loss = validate.base_loss(y, weight)
+        base_loss = base_log_loss(y, weight)
         history = History(label, p.name, why, 1, logic=False, loss=math.nan, base_loss=base_loss, seconds=p.spent)
         return *_constant(p, float(counts[:, index].sum() / counts.sum())), [], history
     whole, folds = tries
@@ -152,7 +153,7 @@ def _result(p: Params, counts: Floats, index: int, target: Target | None, tries:
         warnings.warn(f"the tree for {label!r} has {lacks}: {why}", UserWarning, stacklevel=5)
     history = History(
         label, p.name, whole.ended, chosen.leaves, chosen.logic, chosen.loss,
-        validate.base_loss(target.y, target.share), p.spent, tuple(whole.records),
+        base_log_loss(target.y, target.share), p.spent, tuple(whole.records),
     )  # fmt: skip
     return chosen.tree, chosen.link, path, history
 

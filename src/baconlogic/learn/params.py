@@ -100,7 +100,7 @@ def checked(clf: Any, columns: Sequence[Column], before: Decision | None, starte
     """Return the parameters of a classifier, checked against each other and the table."""
     _one_of("criteria", clf.criteria, ("learned", "sigmoid", "minmax"))
     _one_of("simplicity", clf.simplicity, ("best", "one-se"))
-    _one_of("aggregator", clf.aggregator, tuple(gcd.AGGREGATORS))
+    _one_of("aggregator", clf.aggregator, tuple(name for name, rule in gcd.AGGREGATORS.items() if rule.learnable))
     _positive("max_leaves", clf.max_leaves, Integral, "whole number")
     _positive("time_budget", clf.time_budget, Real, "number of seconds")
     names = [Feature(column.name, column.kind).name for column in columns]  # refuses what no file can hold

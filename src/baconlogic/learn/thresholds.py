@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from baconlogic import metrics
 from baconlogic.core.answers import Link, two_probabilities
 from baconlogic.core.results import Listing, Result
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.words import aligned, number
 from baconlogic.learn.path import HeldOut
+from baconlogic.metrics import Confusion, lower_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,37 +39,13 @@ __all__ = ["SCENARIOS", "Scenario", "ScenarioRow", "ScenarioTable", "at_least", 
 SETTLED = 0.01  # in-sample log-loss below which a rule explains every row, so that none need be held out
 
 
-class Counts(NamedTuple):
-    """Right and wrong answers at each of several cuts; arrays, or numbers for one cut."""
-
-    hits: Any  # yes, rightly
-    alarms: Any  # yes, wrongly
-    misses: Any  # no, wrongly
-    passes: Any  # no, rightly
-
-    @property
-    def accuracy(self) -> Any:
-        """The share of right answers."""
-        return (self.hits + self.passes) / (self.hits + self.alarms + self.misses + self.passes)
-
-    @property
-    def precision(self) -> Any:
-        """The share of right answers among yes; 0 where there is none."""
-        return self.hits / np.maximum(self.hits + self.alarms, 1e-300)
-
-    @property
-    def recall(self) -> Any:
-        """The share of cases that are found."""
-        return self.hits / np.maximum(self.hits + self.misses, 1e-300)
-
-
 @dataclass(frozen=True)
 class Scenario:
     """What a threshold is for. `keys` ranks cuts, the first key first: more is better; -inf is not allowed."""
 
     name: str
     aim: str
-    keys: Callable[[Counts, Floats], Keys]  # of the counts at each cut, and of the cuts
+    keys: Callable[[Confusion, Floats], Keys]  # of the answers at each cut, and of the cuts
     promises: str = "accuracy"  # or precision, or recall: what its guarantee is about
 
     def pick(self, held: HeldOut) -> float:
@@ -94,7 +72,11 @@ def costs(alarm: float, miss: float) -> Scenario:
     if not (alarm >= 0.0 and miss >= 0.0 and 0.0 < alarm + miss < np.inf):
         raise ValueError(f"costs must not be negative, and not both 0, got {alarm!r} and {miss!r}")
     aim = f"a false alarm costs {number(alarm)}, a missed case {number(miss)}"
-    return Scenario("costs", aim, lambda n, cuts: (-(alarm * n.alarms + miss * n.misses), -np.abs(cuts)))
+
+    def keys(n: Confusion, cuts: Floats) -> Keys:
+        return -(alarm * n.false_positive + miss * n.false_negative), -np.abs(cuts)
+
+    return Scenario("costs", aim, keys)
 
 
 def at_least(*, recall: float, confidence: float = 0.95) -> Scenario:
@@ -108,21 +90,12 @@ def at_least(*, recall: float, confidence: float = 0.95) -> Scenario:
         if not (isinstance(share, Real) and 0.0 < share < 1.0):
             raise ValueError(f'{what} must be a share between 0 and 1, got {share!r}; "screening" finds every case')
 
-    def keys(n: Counts, cuts: Floats) -> Keys:
-        enough = lower_bound(n.hits, n.hits + n.misses, confidence) >= recall
+    def keys(n: Confusion, cuts: Floats) -> Keys:
+        enough = lower_bound(*n.shares["recall"], confidence) >= recall
         return np.where(enough, n.accuracy, -np.inf), -np.abs(cuts)
 
     aim = f"find at least {number(100.0 * recall)}% of cases, with {number(100.0 * confidence)}% confidence"
     return Scenario(f"recall {number(recall)}", aim, keys, "recall")
-
-
-def lower_bound(hits: Any, n: Any, confidence: float = 0.95) -> Any:
-    """Return the exact (Clopper-Pearson) one-sided lower bound of a share of which `hits` of n were seen."""
-    from scipy.stats import beta
-
-    hits, n = np.asarray(hits, dtype=float), np.asarray(n, dtype=float)
-    bound = beta.ppf(1.0 - confidence, np.maximum(hits, 1e-9), n - hits + 1.0)
-    return np.where(hits > 0.0, bound, 0.0)
 
 
 def scenario_of(given: Any) -> Scenario:
@@ -161,21 +134,13 @@ def held_out(scores: Floats, positive: Bools) -> HeldOut:
     return HeldOut(scores, positive.astype(float), (~positive).astype(float))
 
 
-def _counted(held: HeldOut) -> tuple[Counts, Floats]:
+def _counted(held: HeldOut) -> tuple[Confusion, Floats]:
     """Return the answers at every cut that makes a difference, from always no to always yes, and the cuts."""
-    from sklearn.metrics import roc_curve
-
-    cases, others = held.positive.sum(), held.negative.sum()
-    if cases == 0.0 or others == 0.0:
+    if not (held.positive.any() and held.negative.any()):
         raise ValueError("a threshold is chosen between cases of both classes; only one is there")
-    label, weight = np.repeat([1, 0], len(held.scores)), np.r_[held.positive, held.negative]
-    scores = np.r_[held.scores, held.scores]
-    fpr, tpr, marks = roc_curve(
-        label[weight > 0], scores[weight > 0], sample_weight=weight[weight > 0], drop_intermediate=False
-    )
-    hits, alarms = tpr * cases, fpr * others
-    marks = np.r_[marks[1] + 2.0, marks[1:], marks[-1] - 2.0]
-    return Counts(hits, alarms, cases - hits, others - alarms), (marks[:-1] + marks[1:]) / 2.0
+    marks, counts = metrics.at_every_cut(held.scores, held.positive, held.negative)
+    marks = np.r_[marks[0] - 2.0, marks, marks[-1] + 2.0]
+    return Confusion(*(each[::-1] for each in counts)), ((marks[:-1] + marks[1:]) / 2.0)[::-1]
 
 
 def _cases(held: HeldOut) -> str:
@@ -335,26 +300,18 @@ def _refits(model: Any, X: Any, y: ArrayLike, chosen: Sequence[Scenario], cv: in
         yield _Fold(scores, asked.positive(labels[held], table.rows), cuts)
 
 
-def _at(folds: Sequence[_Fold], scenario: int) -> Counts:
+def _at(folds: Sequence[_Fold], scenario: int) -> Confusion:
     """Return the answers over all folds."""
     yes = np.concatenate([fold.scores > fold.cuts[scenario] for fold in folds])
-    positive = np.concatenate([fold.positive for fold in folds])
-    return Counts(*(int(np.sum(part)) for part in (yes & positive, yes & ~positive, ~yes & positive, ~yes & ~positive)))
+    return metrics.confusion(yes, np.concatenate([fold.positive for fold in folds]))
 
 
-def _row(scenario: Scenario, cut: float, asked: Subject, counts: Counts) -> ScenarioRow:
-    from scipy.stats import binomtest
-
-    shares = {
-        "accuracy": (counts.hits + counts.passes, sum(counts)),
-        "precision": (counts.hits, counts.hits + counts.alarms),
-        "recall": (counts.hits, counts.hits + counts.misses),
-    }
+def _row(scenario: Scenario, cut: float, asked: Subject, counts: Confusion) -> ScenarioRow:
     figures: dict[str, float] = {}
-    for what, (k, n) in shares.items():
-        interval = binomtest(k, n).proportion_ci(method="exact") if n else (0.0, 1.0)
-        figures |= {what: k / n if n else 0.0, f"{what}_low": interval[0], f"{what}_high": interval[1]}
-    k, n = shares[scenario.promises]
+    for what in ("accuracy", "precision", "recall"):
+        found = metrics.share(*counts.shares[what])
+        figures |= {what: found.value, f"{what}_low": found.low, f"{what}_high": found.high}
+    k, n = counts.shares[scenario.promises]
     bound = _down(float(lower_bound(k, n)))
     guarantee = f"{scenario.promises} at least {bound} with 95% confidence on data like this ({k} of {n})"
     if not n:

@@ -27,6 +27,7 @@ from baconlogic.learn.encode import CATEGORY, Source
 from baconlogic.learn.path import HeldOut, PathEntry
 from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.refine import polish, ranked
+from baconlogic.metrics import base_log_loss, log_loss_of_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +105,7 @@ class Target:
         rows, (steepness, threshold) = self.sample, draft.parts.link
         table = {column.name: encode.raw(column)[rows] for column in p.columns}
         losses = [
-            cross_entropy(steepness * (tree.evaluate(table) - threshold), self.y[rows], self.share[rows])
+            log_loss_of_scores(steepness * (tree.evaluate(table) - threshold), self.y[rows], self.share[rows])
             for tree in (plain, crisp)
         ]
         return crisp if losses[1] <= losses[0] + TIE else plain
@@ -290,28 +291,18 @@ def _entry(target: Target, found: Found, kind: int, draft: Draft, folds: Sequenc
     factor, shift = _calibration(target, said)
     said = [(held, factor * values + shift) for held, values in said]
     loss, error, accuracy = _measured(target, said)
-    logic = not (base_loss(target.y, target.share) - loss) * target.cases < EVIDENCE  # also where it was not measured
+    gained = (base_log_loss(target.y, target.share) - loss) * target.cases
+    logic = not gained < EVIDENCE  # also where it was not measured
     rate, (steepness, threshold) = float(target.share @ target.y), draft.parts.link
     calibrated = float(steepness * factor), float(threshold - shift / (steepness * factor))
     init = target.params.init
     tree = init if found.kept and init is not None else target.tree(draft)
     return PathEntry(
         draft.leaves, tree, loss, error, accuracy,
-        cross_entropy(target.everything.decision_values(draft), target.y, target.share), logic,
+        log_loss_of_scores(target.everything.decision_values(draft), target.y, target.share), logic,
         Link(*(calibrated if logic else flat_link(rate))),
         None if math.isnan(loss) or len(said) < len(folds) else _held_out(target, said),
     )  # fmt: skip
-
-
-def cross_entropy(values: Floats, y: Floats, share: Floats) -> float:
-    """Return the mean log-loss of decision values."""
-    return float(share @ (np.logaddexp(0.0, values) - y * values) / share.sum())
-
-
-def base_loss(y: Floats, share: Floats) -> float:
-    """Return the log-loss of always answering the base rate."""
-    rate = float(np.clip(share @ y / share.sum(), 1e-12, 1.0 - 1e-12))
-    return -rate * math.log(rate) - (1.0 - rate) * math.log(1.0 - rate)
 
 
 def flat_link(rate: float) -> tuple[float, float]:
@@ -352,7 +343,7 @@ def _measured(target: Target, said: Sequence[tuple[Ints, Floats]]) -> tuple[floa
     losses, right, total = [], 0.0, 0.0
     for held, values in said:
         y, share = target.y[held], target.drawn[held]
-        losses.append(cross_entropy(values, y, share))
+        losses.append(log_loss_of_scores(values, y, share))
         right += float(share @ np.where(values > 0.0, y, 1.0 - y))
         total += float(share.sum())
     return float(np.mean(losses)), float(np.std(losses, ddof=1) / math.sqrt(len(losses))), right / total

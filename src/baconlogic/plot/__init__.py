@@ -9,9 +9,8 @@
 Each takes the axes to draw on, or makes a figure, and returns the axes; showing and saving are yours.
 """
 
-from baconlogic.plot._counts import frequency, scenarios
-from baconlogic.plot._curves import path, precision_recall, pruning_curve
-from baconlogic.plot._data import correlation, truths
+from baconlogic.plot._curves import path, precision_recall, pruning_curve, scenarios
+from baconlogic.plot._data import correlation, frequency, truths
 from baconlogic.plot._shapes import criteria, surfaces
 from baconlogic.plot._tree import tree
 

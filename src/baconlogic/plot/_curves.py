@@ -1,4 +1,4 @@
-"""Curves: accuracy as a tree is pruned, scores over thresholds, simplicity against accuracy."""
+"""How well a tree does: as it is pruned, over thresholds, in each scenario, and by its size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic import metrics
 from baconlogic.core.subject import subject
+from baconlogic.metrics import Confusion
 from baconlogic.plot._style import (
     BLACK,
     BLUE,
@@ -31,11 +33,11 @@ from baconlogic.plot._style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from baconlogic.metrics import Bools, Floats
 
 UNKNOWN = {"precision": "no case is decided yes", "recall": "no case is actually yes"}
+SCORES = {"accuracy": (BLACK, "^", "-"), "precision": (BLUE, "o", "-"), "recall": (VERMILLION, "s", "-")}
 COSTS = 0.005  # a loss of accuracy worth a name
 ORDERS = {
     "bottom": ("from the bottom of the tree", BLUE, "-", "o", "top"),
@@ -124,19 +126,44 @@ def precision_recall(
     return ax
 
 
-def _scores(truths: Floats, positive: Any, thresholds: Floats) -> dict[str, Floats]:
+def _scores(truths: Floats, positive: Bools, thresholds: Floats) -> dict[str, Floats]:
     """Return the scores of deciding yes above each threshold; precision is unknown where nothing is."""
-    order = np.argsort(truths)
-    hits = np.concatenate([[0], np.cumsum(positive[order])])  # positive cases among the lowest 0, 1, ... truths
-    below = np.searchsorted(truths[order], thresholds, side="right")
-    total, found = hits[-1], hits[-1] - hits[below]
-    decided = len(truths) - below
+    marks, counts = metrics.at_every_cut(truths, positive, ~positive)
+    at = Confusion(*(each[np.searchsorted(marks, thresholds, side="right")] for each in counts))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return {
-            "precision": found / decided,
-            "recall": found / total,
-            "accuracy": (found + below - hits[below]) / len(truths),
-        }
+        return {name: k / n for name, (k, n) in at.shares.items()}
+
+
+def scenarios(table: Any, ax: Axes | None = None) -> Axes:
+    """Draw accuracy, precision and recall of each scenario, with their intervals."""
+    rows = list(table.rows)
+    if not rows:
+        raise ValueError("the table has no scenario; there is nothing to draw")
+    ax = axes_of(ax, (6.4, 1.1 + 0.75 * len(rows)))
+    place = np.arange(len(rows), dtype=float)
+    for i, (name, (colour, marker, dashes)) in enumerate(SCORES.items()):
+        y = place + 0.22 * (i - 1)
+        value = np.array([getattr(row, name) for row in rows], dtype=float)
+        low, high = (np.array([getattr(row, f"{name}_{end}") for row in rows], dtype=float) for end in ("low", "high"))
+        ax.hlines(y, low, high, color=colour, linestyle=dashes, linewidth=1.4)
+        face = "white" if marker == "s" else colour
+        ax.plot(value, y, marker, color=colour, markerfacecolor=face, markersize=6, label=name)
+        for x, at, end in zip(value, y, np.fmax(high, value), strict=True):
+            if np.isfinite(x):
+                style: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": SMALL}
+                ax.annotate(f"{x:.2f}", (end, at), xytext=(5, 0), **style)
+    names = [f"{shortened(row.scenario)}\ntruth > {row.threshold:.2f}".replace("$", r"\$") for row in rows]
+    ax.set_yticks(place, names)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    for at in place[1:]:
+        ax.axhline(at - 0.5, color="#D9D9D9", linewidth=0.8)
+    label_axes(ax, "share of cases, with interval", "")
+    tidy(ax)
+    ax.tick_params(axis="y", length=0, labelsize=TEXT)
+    ax.margins(x=0.08)
+    ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator(nbins=6))
+    legend_above(ax)
+    return ax
 
 
 def path(model: Any, ax: Axes | None = None, *, label: Any = None) -> Axes:

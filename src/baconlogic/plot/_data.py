@@ -1,4 +1,4 @@
-"""Data through a tree: truths of cases, correlations of columns."""
+"""Data through trees: truths of cases, correlations of columns, how often features are used."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from baconlogic.plot._style import (
     BLACK,
     BLUE,
     GREY,
+    SKY,
     SMALL,
     TEXT,
     VERMILLION,
@@ -20,6 +21,7 @@ from baconlogic.plot._style import (
     category_labels,
     label_axes,
     legend_above,
+    matplotlib,
     near,
     never_crossed,
     tidy,
@@ -175,3 +177,32 @@ def _by_similarity(found: Floats) -> list[int]:
     np.fill_diagonal(distance, 0.0)
     pairs = squareform((distance + distance.T) / 2.0)
     return [int(i) for i in leaves_list(optimal_leaf_ordering(linkage(pairs, "average"), pairs))]
+
+
+def frequency(alternatives: Any, ax: Axes | None = None) -> Axes:
+    """Draw in how many of the alternative trees each feature is used, the most used at the top."""
+    pairs = sorted(alternatives.frequency, key=lambda pair: -pair[1])
+    total = len(alternatives.rows)
+    if not pairs:
+        raise ValueError("the alternatives use no feature; there is nothing to draw")
+    ax = axes_of(ax, (6.0, 0.9 + 0.26 * len(pairs)))
+    place = np.arange(len(pairs))
+    counts = [count for _, count in pairs]
+    ax.barh(place, counts, 0.66, color=SKY, edgecolor=BLUE, linewidth=0.8)
+    for at, count in zip(place, counts, strict=True):
+        ax.annotate(
+            f"in {count} of {total}",
+            (count, at),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SMALL,
+        )
+    ax.set_yticks(place, category_labels([feature for feature, _ in pairs]))
+    ax.set_xlim(0, max(total, *counts) * 1.2)
+    ax.set_ylim(len(pairs) - 0.4, -0.6)
+    ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True, nbins=6))
+    label_axes(ax, "alternative trees that use it", "")
+    tidy(ax)
+    ax.tick_params(axis="y", length=0)
+    return ax

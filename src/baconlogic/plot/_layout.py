@@ -10,15 +10,14 @@ import textwrap
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.core.criteria import Criterion, Given, Numeric, Ramp
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path, flatten
-from baconlogic.core.words import degree, number, one_line, percent
+from baconlogic.core.words import number, one_line, percent
 from baconlogic.plot._style import LONGEST_NAME, SMALL, TEXT, height_of, shortened, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from baconlogic.core.gcd import Level
+    from baconlogic.core.levels import Level
 
 MANY_LEAVES, MANY_COLUMNS = 16, 8  # beyond, labels are shorter
 PAD = 0.06  # inside a box and around texts
@@ -65,7 +64,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TreePlan:
     """Parts with their places, inputs first, the root last; `bends[c]`: where lines bend to column c."""
 
     parts: tuple[Part, ...]
@@ -73,20 +72,6 @@ class Plan:
     width: float
     height: float
     key: tuple[str, ...]  # what codes mean, where boxes are too small to say it
-
-
-def criterion_words(criterion: Criterion) -> str:
-    """Say a criterion in small print: "large: half true at 880 mm"."""
-    if isinstance(criterion, Given):
-        said = "a degree of truth"
-    elif isinstance(criterion, Ramp) and criterion.of_flag:
-        return criterion.words("").removeprefix(": ")
-    elif isinstance(criterion, Numeric) and criterion.monotone and criterion.range[0] <= 0.5 <= criterion.range[1]:
-        unit = f" {criterion.unit}" if criterion.unit else ""
-        said = f"{'large' if criterion.rising else 'small'}: half true at {number(criterion.inverse(0.5))}{unit}"
-    else:
-        return criterion.words("").strip().removeprefix("is ")
-    return said if criterion.missing is None else f"{said}; {degree(criterion.missing)} when missing"
 
 
 def value_words(value: Any) -> str:
@@ -140,10 +125,10 @@ def _columns(order: list[tuple[Node, tuple[int, ...]]]) -> list[int]:
 
 def _leaf_lines(leaf: Leaf, case: Mapping[str, Any] | None, *, brief: bool) -> tuple[Line, ...]:
     value = "" if case is None else f" = {value_words(case[leaf.feature])}"
-    words = one_line(criterion_words(leaf.criterion))
+    words = one_line(leaf.criterion.brief())
     said = textwrap.wrap(words, LONGEST_CRITERION, max_lines=1 if brief else 2, placeholder=" …")
     if brief:
-        given = isinstance(leaf.criterion, Given)
+        given = leaf.criterion.holds_truths
         return (Line(shortened(leaf.name or leaf.feature) + value + ("" if given else f"  ({said[0]})"), SMALL),)
     names = textwrap.wrap(shortened(leaf.name or leaf.feature, 2 * LONGEST_NAME - 8), LONGEST_NAME)
     if leaf.name:
@@ -153,7 +138,7 @@ def _leaf_lines(leaf: Leaf, case: Mapping[str, Any] | None, *, brief: bool) -> t
 
 
 def _gate_lines(gate: Gate, truth: float | None, *, brief: bool) -> tuple[Line, ...]:
-    rule = "" if gate.aggregator == "gcd" else f" {gate.aggregator}"
+    rule = f" {gate.rule}" if gate.rule else ""
     if brief:
         lines = (Line(gate.level.code, SMALL, bold=True), Line(f"{_decimals(gate.andness)}{rule}", SMALL))
         return (*lines, *(() if truth is None else (Line(f"{truth:.2f}", SMALL, bold=True),)))
@@ -175,7 +160,7 @@ def _truth_lines(truth: float | None) -> tuple[Line, ...]:
     return () if truth is None else (Line(f"truth {truth:.2f}", SMALL, bold=True),)
 
 
-def plan(parts: list[Part], decision: tuple[Line, ...], *, lit: bool, stretch: float = 0.0) -> Plan:
+def plan(parts: list[Part], decision: tuple[Line, ...], *, lit: bool, stretch: float = 0.0) -> TreePlan:
     """Give every part its place; the decision is the last part. `stretch` widens each gap between columns."""
     heights = [sum(height_of(line.size) for line in part.lines) + 2 * PAD for part in parts]
     boxes = [h + (PAD if lit else 0.0) for part, h in zip(parts, heights, strict=True) if part.column]
@@ -207,7 +192,7 @@ def plan(parts: list[Part], decision: tuple[Line, ...], *, lit: bool, stretch: f
     )
     total = max(pitch * row, tall)
     placed = [replace(part, y=part.y + pitch * row + (total - pitch * row) / 2) for part in placed]
-    return Plan(tuple(placed), (*bends, left - 0.1), left + wide, total, key)
+    return TreePlan(tuple(placed), (*bends, left - 0.1), left + wide, total, key)
 
 
 def _across(parts: list[Part], *, lit: bool, stretch: float) -> tuple[list[float], list[float], list[float]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from baconlogic.core import gcd
-from baconlogic.core.criteria import Criterion, Given, Numeric, Ramp, Sigmoid, Table
+from baconlogic.core.criteria import Criterion
+from baconlogic.core.levels import LEVELS, nearest_level
 from baconlogic.core.nodes import Leaf
 from baconlogic.core.subject import subject
 from baconlogic.core.words import number, percent
@@ -50,15 +52,15 @@ def surfaces(andnesses: Sequence[Any] = FIGURE_3, axes: Any = None, *, aggregato
     drawn = panels(axes, len(andnesses), 3, (2.7, 2.85))
     for ax, given in zip(drawn, andnesses, strict=True):
         wanted, weight = given if isinstance(given, tuple) else (given, 0.5)
-        if isinstance(wanted, str) and wanted not in gcd.LEVELS:
-            raise ValueError(f"no level has the code {wanted!r:.60}; the codes are {', '.join(gcd.LEVELS)}")
-        andness = gcd.LEVELS[wanted].andness() if isinstance(wanted, str) else float(wanted)
+        if isinstance(wanted, str) and wanted not in LEVELS:
+            raise ValueError(f"no level has the code {wanted!r:.60}; the codes are {', '.join(LEVELS)}")
+        andness = LEVELS[wanted].andness() if isinstance(wanted, str) else float(wanted)
         truth = gcd.AGGREGATORS[aggregator]([across, up], [weight, 1.0 - weight], andness)
         ax.contourf(grid, grid, truth, levels=np.linspace(0.0, 1.0, 11), cmap="cividis", vmin=0.0, vmax=1.0)
         colours = ["white" if level < 0.45 else BLACK for level in ISOLINES]
         lines = ax.contour(grid, grid, truth, levels=ISOLINES, colors=colours, linewidths=0.7)
         ax.clabel(lines, fontsize=SMALL, fmt="%.1f", manual=_on_diagonal(grid, np.diag(truth)), inline_spacing=2)
-        level = gcd.nearest_level(andness)
+        level = nearest_level(andness)
         share = "" if weight == 0.5 else f", weight of x {percent(weight)}"
         title = f"{level.code}, andness {andness:.2f}{share}".replace("-0", "−0").replace("-1", "−1")  # noqa: RUF001
         ax.set_title(f"{title}\n{level.words}", fontsize=TEXT)
@@ -102,18 +104,15 @@ def criteria(model: Any, X: Any = None, axes: Any = None, *, y: Any = None, labe
         column: Any = None
         if table is not None:
             column = (table.categories if leaf.criterion.categorical else table.numbers)(leaf.feature)
-        if isinstance(leaf.criterion, Table):
-            _categories(ax, leaf.criterion, column, groups)
-        elif isinstance(leaf.criterion, Numeric):
-            _curve(ax, leaf.criterion, column, groups)
+        (_categories if leaf.criterion.categorical else _curve)(ax, leaf.criterion, column, groups)
         _dress(ax, leaf, groups if column is not None else [])
     return drawn
 
 
 def _dress(ax: Axes, leaf: Leaf, groups: list[tuple[str, Any]]) -> None:
     ax.set_title(shortened(leaf.feature, 28), fontsize=TEXT, parse_math=False)
-    if getattr(leaf.criterion, "unit", ""):
-        ax.set_xlabel(shortened(getattr(leaf.criterion, "unit", ""), 28), fontsize=SMALL, parse_math=False)
+    if leaf.criterion.unit:
+        ax.set_xlabel(shortened(leaf.criterion.unit, 28), fontsize=SMALL, parse_math=False)
     middles = [_strip(i, len(groups)) for i in range(len(groups))]
     ticks = [1.0, 0.5, 0.0, *(low if len(groups) == 1 else (low + high) / 2 for low, high in middles)]
     ax.set_yticks(ticks, ["1", "0.5", "0", *category_labels([name for name, _ in groups])], fontsize=SMALL)
@@ -131,13 +130,13 @@ def _strip(i: int, count: int) -> tuple[float, float]:
     return STRIP[1] - (i + 1) * high + 0.02, STRIP[1] - i * high - 0.02
 
 
-def _curve(ax: Axes, criterion: Numeric, column: Floats | None, groups: list[tuple[str, Any]]) -> None:
+def _curve(ax: Axes, criterion: Criterion, column: Floats | None, groups: list[tuple[str, Any]]) -> None:
     known = np.array([]) if column is None else column[np.isfinite(column)]
     low, high = _span(criterion, known)
     inside = [bend for bend in criterion.bends if low < bend < high]
     x = np.unique(np.concatenate([np.linspace(low, high, 201), inside]))
-    ax.plot(x, criterion.known(x), color=BLUE, linewidth=2.0, gid="criterion")
-    halves = _half_true(criterion)
+    ax.plot(x, criterion.truth(x), color=BLUE, linewidth=2.0, gid="criterion")
+    halves = criterion.crossings(0.5)
     for half in halves:
         if not low <= half <= high:
             said = f"half true at {number(half)}"
@@ -146,7 +145,7 @@ def _curve(ax: Axes, criterion: Numeric, column: Floats | None, groups: list[tup
         ax.plot([half, half], [0.0, 0.5], color=GREY, linewidth=1.0, linestyle=":")
         ax.plot(half, 0.5, "D", color=BLACK, markersize=4.5, gid="half")
         left = half > (low + high) / 2 if criterion.monotone else half == halves[0] and half - low > (high - low) / 4
-        before, after = criterion.known(half + np.array([-1e-3, 1e-3]) * (high - low))
+        before, after = criterion.truth(half + np.array([-1e-3, 1e-3]) * (high - low))
         below = (after > before) != left  # where the curve is not
         ax.annotate(
             number(half, (high - low) / 10.0), (half, 0.5), xytext=(-6 if left else 6, -1 if below else 1),
@@ -173,29 +172,21 @@ def _bars(ax: Axes, left: Any, width: Any, counts: list[Any]) -> None:
         ax.axhline(low, color=GREY, linewidth=0.6)
 
 
-def _span(criterion: Numeric, known: Floats) -> tuple[float, float]:
+def _span(criterion: Criterion, known: Floats) -> tuple[float, float]:
     """Return the raw values worth showing: the data and the half-true points near them; or where truth changes."""
-    if isinstance(criterion, Given):
-        return 0.0, 1.0
+    if all(map(math.isfinite, criterion.domain)):
+        return criterion.domain
     if len(known) and np.ptp(known) > 0.0:
         reach = float(np.ptp(known))
-        near = [half for half in _half_true(criterion) if known.min() - reach < half < known.max() + reach]
+        near = [half for half in criterion.crossings(0.5) if known.min() - reach < half < known.max() + reach]
         ends = [float(known.min()), float(known.max()), *near]
-    elif isinstance(criterion, Sigmoid):
-        ends = [criterion.inverse(0.01), criterion.inverse(0.99), *known[:1]]
     else:
-        ends = [criterion.bends[0], criterion.bends[-1], *known[:1]]
+        ends = [*criterion.span(0.01), *known[:1]]
     room = max(0.04 * (max(ends) - min(ends)), 1e-9 * max(map(abs, ends)))
     return min(ends) - room, max(ends) + room
 
 
-def _half_true(criterion: Criterion) -> tuple[float, ...]:
-    if isinstance(criterion, Ramp):
-        return criterion.crossings(0.5)
-    return (criterion.inverse(0.5),)
-
-
-def _categories(ax: Axes, criterion: Table, column: Any, groups: list[tuple[str, Any]]) -> None:
+def _categories(ax: Axes, criterion: Criterion, column: Any, groups: list[tuple[str, Any]]) -> None:
     shown = list(criterion.truths[:MOST_CATEGORIES])
     place = np.arange(len(shown))
     names = category_labels([category for category, _ in shown], 12)

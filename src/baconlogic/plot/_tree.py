@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Instance, Subject, subject
 from baconlogic.plot import _layout as layout
-from baconlogic.plot._layout import FIGURES, GAUGE, PAD, Line, Part, Plan
+from baconlogic.plot._layout import FIGURES, GAUGE, PAD, Line, Part, TreePlan
 from baconlogic.plot._style import (
     BLACK,
     BLUE,
@@ -62,9 +62,9 @@ def tree(
     too. On axes of your own the drawing takes the room they have.
     """
     asked = subject(model, threshold, label)
-    values = None if case is None else asked.case(case)
-    truths = None if values is None else _truths(asked, values)
-    parts = layout.parts_of(asked.tree.root, truths, values)
+    instance = None if case is None else asked.case(case)
+    truths = None if instance is None else _truths(asked, instance)
+    parts = layout.parts_of(asked.tree.root, truths, None if instance is None else instance.values)
     decision = _decision(asked, None if truths is None else truths[()])
     natural = layout.plan(parts, decision, lit=truths is not None)
     wide, high = natural.width + 2 * MARGIN, natural.height + 2 * MARGIN + _key_height(natural)
@@ -83,8 +83,8 @@ def tree(
     return ax
 
 
-def _truths(asked: Subject, values: Mapping[str, Any]) -> dict[Path, float]:
-    found = asked.tree.evaluate({name: [value] for name, value in values.items()}, nodes=True)
+def _truths(asked: Subject, case: Instance) -> dict[Path, float]:
+    found = asked.tree.evaluate(case.rows(), nodes=True)
     return {path: float(truth[0]) for path, truth in found.items()}
 
 
@@ -97,7 +97,7 @@ def _decision(asked: Subject, truth: float | None) -> tuple[Line, ...]:
     return Line(yes if decided else no, TEXT, bold=True), Line(f"truth {said} {'>' if decided else '≤'} {turn}", SMALL)
 
 
-def _key_lines(plan: Plan) -> list[str]:
+def _key_lines(plan: TreePlan) -> list[str]:
     lines: list[str] = []
     for entry in plan.key:
         longer = f"{lines[-1]};  {entry}" if lines else entry
@@ -108,11 +108,11 @@ def _key_lines(plan: Plan) -> list[str]:
     return lines
 
 
-def _key_height(plan: Plan) -> float:
+def _key_height(plan: TreePlan) -> float:
     return len(_key_lines(plan)) * height_of(SMALL) + (2 * PAD if plan.key else 0.0)
 
 
-def _frame(ax: Axes, plan: Plan, room: Any) -> None:
+def _frame(ax: Axes, plan: TreePlan, room: Any) -> None:
     """Make one unit of the axes an inch (before scaling), the drawing in the middle."""
     below = _key_height(plan)
     aside, above = (room[0] - plan.width) / 2, (room[1] - plan.height - below) / 2
@@ -124,7 +124,7 @@ def _frame(ax: Axes, plan: Plan, room: Any) -> None:
 class _Pen:
     """Draws the parts of a plan on axes; `scale` shrinks text and lines with the rest."""
 
-    def __init__(self, ax: Axes, plan: Plan, truths: Mapping[Path, float] | None, scale: float) -> None:
+    def __init__(self, ax: Axes, plan: TreePlan, truths: Mapping[Path, float] | None, scale: float) -> None:
         self.ax, self.plan, self.truths, self.scale = ax, plan, truths, scale
 
     def draw(self) -> None:

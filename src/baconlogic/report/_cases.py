@@ -17,7 +17,7 @@ from baconlogic.explain._unknown import unknown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from baconlogic.explain._counterfactual import Change
+    from baconlogic.explain._counterfactual import ValueChange
     from baconlogic.report._material import Material
 
 TOLD = 5
@@ -46,34 +46,27 @@ def places(m: Material) -> list[tuple[str, int]]:
     found: dict[int, str] = {}
     for title, place in _candidates(m):
         found.setdefault(place, title)
-        if len(found) == TOLD:
-            break
-    return [(title, place) for place, title in found.items()]
+    return [(title, place) for place, title in found.items()][:TOLD]
 
 
 def _candidates(m: Material) -> Iterator[tuple[str, int]]:
     """Yield rows in the order in which they should be told."""
     yes = m.asked.decides(m.truths)
-    right = np.ones(len(yes), dtype=bool) if m.positive is None else yes == m.positive
+    every = np.ones(len(yes), dtype=bool)
+    right = every if m.positive is None else yes == m.positive
     closeness = np.abs(m.truths - m.asked.threshold)
     known = "" if m.positive is None else ", and right"
-    if (yes & right).any():
-        yield f"Surest {m.yes}{known}", _first(-m.truths, yes & right)
-    if (~yes & right).any():
-        yield f"Surest {m.no}{known}", _first(m.truths, ~yes & right)
-    yield "Least sure", int(np.argmin(closeness))
-    if (yes & ~right).any():
-        yield f"Wrong: surest {m.yes} that is not", _first(-m.truths, yes & ~right)
-    if (~yes & ~right).any():
-        yield f"Wrong: {m.yes}, missed by most", _first(m.truths, ~yes & ~right)
+    for title, keys, among in (
+        (f"Surest {m.yes}{known}", -m.truths, yes & right),
+        (f"Surest {m.no}{known}", m.truths, ~yes & right),
+        ("Least sure", closeness, every),
+        (f"Wrong: surest {m.yes} that is not", -m.truths, yes & ~right),
+        (f"Wrong: {m.yes}, missed by most", m.truths, ~yes & ~right),
+    ):
+        if among.any():
+            yield title, int(np.argmin(np.where(among, keys, np.inf)))
     for place in np.argsort(closeness, kind="stable")[: 2 * TOLD].tolist():
         yield "Nearly as unsure", place
-
-
-def _first(keys: Any, among: Any) -> int:
-    """Return the place of the lowest key among some rows."""
-    kept = np.flatnonzero(among)
-    return int(kept[np.argmin(keys[kept])])
 
 
 def told(m: Material) -> list[Case]:
@@ -88,24 +81,24 @@ def _case(m: Material, title: str, place: int) -> Case:
     said = f"Decided {cases.answer(followed.decision)} (truth {number(followed.truth)}{chance})"
     if m.y is not None:
         said += f"; it is {cases.answer(m.y[place : place + 1].tolist()[0])}"
-    features, leaves = m.asked.tree.features, sum(not node.children for _, node in m.asked.tree.walk())
+    features = m.asked.tree.features
     why = f"The tree uses {len(features)} values: too many to search for those that fix the answer."
     if len(features) <= MOST_FEATURES:
         why = str(reasons(m.model, row, label=m.label))
-    way = str(followed) if leaves * m.asked.tree.depth <= MOST_LETTERS else ""
+    way = str(followed) if m.leaves * m.asked.tree.depth <= MOST_LETTERS else ""
     gone = [name for name in features if row[name] is None]
     return Case(
         title, place, f"{said}.", way, why,
-        _turning(m, row), str(unknown(m.model, row, X=m.rows.some(), label=m.label)) if gone else "",
+        _turning(m, row, place), str(unknown(m.model, row, X=m.rows.some(), label=m.label)) if gone else "",
     )  # fmt: skip
 
 
-def _turning(m: Material, row: dict[str, Any]) -> str:
+def _turning(m: Material, row: dict[str, Any], place: int) -> str:
     """Say in one or two sentences what would turn a case, among values that were seen."""
-    if sum(len(own) for own in cases.leaves_by_feature(m.asked.tree).values()) > MOST_LEAVES:
+    if m.leaves > MOST_LEAVES:
         return f"What would turn it was not searched for: the tree has more than {MOST_LEAVES} leaves."
-    if any(len(own) > 1 for own in cases.leaves_by_feature(m.asked.tree).values()):
-        return _nearest_seen(m, row)
+    if m.leaves > len(m.asked.tree.features):
+        return _nearest_seen(m, row, place)
     found = counterfactual(m.model, row, X=m.rows.some(), label=m.label)
     other = cases.answer(found.other)
     said = []
@@ -122,14 +115,15 @@ def _turning(m: Material, row: dict[str, Any]) -> str:
     return " ".join(said)
 
 
-def _nearest_seen(m: Material, row: dict[str, Any]) -> str:
+def _nearest_seen(m: Material, row: dict[str, Any], place: int) -> str:
     """Say which one value, among those seen, would turn a case: `counterfactual` takes long where leaves share one."""
-    now = bool(m.asked.decides(m.asked.tree.evaluate(cases.repeat(row, 1)))[0])
+    now = bool(m.asked.decides(m.truths)[place])
     other, best = cases.answer(m.asked.answer(not now)), list[tuple[float, str]]()
-    for name, leaves in cases.leaves_by_feature(m.asked.tree).items():
+    case = m.asked.case(row)
+    for name, leaves in case.leaves.items():
         column = m.rows.some()[name]
         seen = _spread(column)
-        turned = m.asked.decides(m.asked.tree.evaluate({**cases.repeat(row, len(seen)), name: seen})) != now
+        turned = m.asked.decides(m.asked.tree.evaluate({**case.rows(len(seen)), name: seen})) != now
         sizes = _sizes(row[name], seen, column)
         found = [(size, value) for size, value, turns in zip(sizes, seen, turned, strict=True) if turns]
         if found:
@@ -157,6 +151,6 @@ def _sizes(own: Any, seen: list[Any], column: Any) -> list[float]:
     return [abs(value - own) / spread for value in seen]
 
 
-def _changes(changes: Sequence[Change]) -> str:
+def _changes(changes: Sequence[ValueChange]) -> str:
     said = [f"{one_line(each.feature)} went from {each.before_says} to {each.after_says}" for each in changes]
     return listed(said, "and")

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic import metrics
 from baconlogic.core.answers import Link, two_probabilities
 from baconlogic.core.nodes import Gate
 from baconlogic.core.words import number, one_line, percent
-from baconlogic.explain import _case as cases
 from baconlogic.explain._attribution import attribution
 from baconlogic.explain._describe import describe
 from baconlogic.explain._pruning_curve import pruning_curve
-from baconlogic.explain._roles import in_words, leaf_roles
+from baconlogic.explain._words import leaf_roles
 from baconlogic.learn import thresholds
 from baconlogic.report import _cases as telling
+from baconlogic.report import _figures as figures
 from baconlogic.report import _limits as limits
-from baconlogic.report import _measures as measuring
-from baconlogic.report import _origin as origin
 from baconlogic.report import _pictures as pictures
-from baconlogic.report import _tree_svg as tree_svg
+from baconlogic.report._figures import tenths
 
 if TYPE_CHECKING:
     from baconlogic.explain._alternatives import Alternatives
-    from baconlogic.explain._describe import Description
+    from baconlogic.metrics import Bools
+    from baconlogic.report._figures import Figure, HeldOutFigures
     from baconlogic.report._material import Material
-    from baconlogic.report._svg import Svg
 
 MOST_CRITERIA = 40  # drawn, the heaviest
 MOST_PRUNED = 30  # leaves of a tree that is pruned step by step
@@ -36,68 +34,30 @@ LONGEST_FORMULA = 20_000  # characters
 MOST_LINES = 400  # of a tree drawn in text
 
 
-@dataclass(frozen=True)
-class Chapter:
-    """One tree. Where a section is None, `left_out` says why."""
-
-    id: str
-    yes: str
-    no: str
-    several: bool
-    threshold: str
-    facts: list[tuple[str, str]]
-    description: Description
-    formula: str
-    text: str
-    picture: Svg | None
-    live: Svg | None
-    criteria: list[pictures.Criterion]
-    more_criteria: int
-    ranking: list[dict[str, Any]] | None
-    sampled: str
-    pruning: dict[str, Any] | None
-    turning: dict[str, Any] | None
-    calibration: dict[str, Any] | None
-    source: str  # of the rows given
-    figures: list[measuring.Figure]
-    held: origin.HeldOut
-    cases: list[telling.Case]
-    others: tuple[str, list[origin.Other]]
-    unsaid: list[str]
-    seen: list[limits.Seen]
-    left_out: dict[str, str]
-
-
-def chapter(m: Material, index: int, alternatives: Alternatives | None) -> Chapter:
-    """Tell one tree."""
-    drawable = tree_svg.is_drawable(m.asked)
+def chapter(m: Material, index: int, alternatives: Alternatives | None) -> dict[str, Any]:
+    """Tell one tree. Where a section is None, `left_out` says why."""
+    drawable = pictures.is_drawable(m)
     criteria, more = _criteria(m)
-    figures = _figures(m)
-    held = origin.held_out(m)
-    return Chapter(
-        id=f"c{index}", yes=m.yes, no=m.no, several=m.several, threshold=number(m.asked.threshold),
-        facts=_facts(m, figures, held), description=describe(m.model, label=m.label), formula=_formula(m),
-        text=_text(m), picture=tree_svg.tree(m.asked, m.yes, m.no) if drawable else None,
-        live=tree_svg.tree(m.asked, m.yes, m.no, live=m.place) if drawable else None,
-        criteria=criteria, more_criteria=more, ranking=_ranking(m), sampled=_sampled(m), pruning=_pruning(m),
-        turning=_turning(m), calibration=_calibration(m), source=origin.seen_before(m), figures=figures, held=held,
-        cases=telling.told(m), others=origin.others(m, alternatives), unsaid=limits.told(m), seen=limits.seen(m),
-        left_out=_left_out(m),
-    )  # fmt: skip
-
-
-def leaves_of(m: Material) -> int:
-    """Return the number of leaves."""
-    return sum(not node.children for _, node in m.asked.tree.walk())
+    given, held = figures.given(m), figures.held_out(m)
+    return {
+        "id": f"c{index}", "yes": m.yes, "no": m.no, "several": m.several, "threshold": number(m.asked.threshold),
+        "facts": _facts(m, given, held), "description": describe(m.model, label=m.label), "formula": _formula(m),
+        "text": _text(m), "picture": pictures.tree(m, live=False) if drawable else None,
+        "live": pictures.tree(m, live=True) if drawable else None, "criteria": criteria, "more_criteria": more,
+        "ranking": _ranking(m), "sampled": _sampled(m), "pruning": _pruning(m), "turning": _turning(m),
+        "calibration": _calibration(m), "source": figures.seen_before(m), "figures": given, "held": held,
+        "cases": telling.told(m), "others": figures.others(m, alternatives), "unsaid": limits.told(m),
+        "seen": limits.seen(m), "left_out": _left_out(m),
+    }  # fmt: skip
 
 
 def _left_out(m: Material) -> dict[str, str]:
     """Say why a section is not there."""
-    said, leaves = {}, leaves_of(m)
+    said, leaves = {}, m.leaves
     if m.positive is None:
         for section in ("figures", "pruning", "turning", "calibration"):
             said[section] = "No labels y were given to this report, so nothing can be counted as right or wrong."
-    elif m.positive.all() or not m.positive.any():
+    elif not m.both_kinds:
         for section in ("turning", "calibration"):
             said[section] = "The rows given are all of one kind, so a threshold has nothing to tell apart."
     if m.asked.link is None:
@@ -108,7 +68,7 @@ def _left_out(m: Material) -> dict[str, str]:
         said.setdefault("pruning", f"The tree has {leaves} leaves: more than are taken away one by one here.")
     if leaves > MOST_ASKED:
         said["ranking"] = f"The tree has {leaves} leaves: more than are left out one by one here."
-    if not tree_svg.is_drawable(m.asked):
+    if not pictures.is_drawable(m):
         said["tree"] = f"The tree has {leaves} leaves, {m.asked.tree.depth} steps deep: too large for a picture."
     return said
 
@@ -119,11 +79,11 @@ def _sampled(m: Material) -> str:
     return f"Counted on {len(m.rows.sample)} of the {m.rows.count} rows, drawn at random with a fixed seed."
 
 
-def _facts(m: Material, figures: list[measuring.Figure], held: origin.HeldOut) -> list[tuple[str, str]]:
+def _facts(m: Material, given: list[Figure], held: HeldOutFigures) -> list[tuple[str, str]]:
     """Return the overview."""
     tree, rows = m.asked.tree, m.rows
     gates = sum(isinstance(node, Gate) for _, node in tree.walk())
-    leaves = leaves_of(m)
+    leaves = m.leaves
     criteria = "1 criterion" if leaves == 1 else f"{leaves} criteria"
     joined = "" if not gates else f", joined by {gates} gate{'' if gates == 1 else 's'}"
     made = f"{criteria} on {len(tree.features)} of {len(rows.table.names)} columns{joined}"
@@ -135,7 +95,7 @@ def _facts(m: Material, figures: list[measuring.Figure], held: origin.HeldOut) -
     if m.positive is None:
         return [*found, ("Rows given", f"{rows.count}, without labels")]
     found.append(("Rows given", f"{rows.count}, of which {int(m.positive.sum())} are {m.yes}"))
-    right = figures[0]
+    right = given[0]
     found.append(("Right on rows given", f"{right.said} ({right.of}; 95% interval {right.interval})"))
     if held.figures:
         right = held.figures[0]
@@ -150,13 +110,13 @@ def _formula(m: Material) -> str:
 
 def _text(m: Material) -> str:
     """Return the drawing in letters; of a deep tree only as much as can be read."""
-    if leaves_of(m) * m.asked.tree.depth > MOST_LINES * 100:
+    if m.leaves * m.asked.tree.depth > MOST_LINES * 100:
         return ""
     lines = str(m.asked.tree).split("\n")
     return "\n".join([*lines[:MOST_LINES], *(["..."] if len(lines) > MOST_LINES else [])])
 
 
-def _criteria(m: Material) -> tuple[list[pictures.Criterion], int]:
+def _criteria(m: Material) -> tuple[list[pictures.CriterionChart], int]:
     roles = sorted(leaf_roles(m.asked.tree), key=lambda role: -role.weight)
     distinct = list({(role.leaf, role.negated): None for role in roles})
     shown = distinct[:MOST_CRITERIA]
@@ -165,73 +125,63 @@ def _criteria(m: Material) -> tuple[list[pictures.Criterion], int]:
 
 
 def _ranking(m: Material) -> list[dict[str, Any]] | None:
-    if leaves_of(m) > MOST_ASKED:
+    if m.leaves > MOST_ASKED:
         return None
     found = attribution(m.model, m.rows.some(), m.some_y, label=m.label)
     return [
         {
-            "feature": one_line(row.feature), "role": in_words(row.role, row.whole), "weight": percent(row.weight),
-            "decisive": _tenths(row.decisive), "changed": _tenths(row.changed), "moved": _tenths(row.moved),
-            "drop": _tenths(row.accuracy_drop), "bar": pictures.share_bar(row.decisive, "decides"),
+            "feature": one_line(row.feature), "role": row.role_in_words, "weight": percent(row.weight),
+            "decisive": tenths(row.decisive), "changed": tenths(row.changed), "moved": tenths(row.moved),
+            "drop": tenths(row.accuracy_drop), "bar": pictures.share_bar(row.decisive, "decides"),
         }
         for row in found.rows
     ]  # fmt: skip
 
 
-def _tenths(share: float | None) -> str:
-    return "-" if share is None else measuring.tenths(share)
-
-
 def _pruning(m: Material) -> dict[str, Any] | None:
-    if m.positive is None or leaves_of(m) > MOST_PRUNED:
+    if m.positive is None or m.leaves > MOST_PRUNED:
         return None
     found = pruning_curve(m.model, m.rows.some(), m.some_y, label=m.label)  # type: ignore[arg-type]
     pairs = zip(found.steps("best"), found.steps("bottom"), strict=True)
     whole = "(the whole tree)"
     steps = [
-        (a.leaves, one_line(a.removed) or whole, _tenths(a.accuracy), one_line(b.removed) or whole, _tenths(b.accuracy))
+        (a.leaves, one_line(a.removed) or whole, tenths(a.accuracy), one_line(b.removed) or whole, tenths(b.accuracy))
         for a, b in pairs
     ]
-    conclusion = str(found).rsplit("\n\n", 1)[-1]
-    return {"picture": pictures.pruning(found) if len(steps) > 1 else None, "steps": steps, "conclusion": conclusion}
-
-
-def _figures(m: Material) -> list[measuring.Figure]:
-    if m.positive is None:
-        return []
-    return measuring.figures(m.truths, m.positive.astype(float), (~m.positive).astype(float), m.asked.threshold, m.yes)
+    return {
+        "picture": pictures.pruning(found) if len(steps) > 1 else None,
+        "steps": steps,
+        "conclusion": found.conclusion,
+    }
 
 
 def _turning(m: Material) -> dict[str, Any] | None:
     """Return what a threshold does: the counts at the one in use, and where scenarios would put it."""
-    if m.positive is None or m.positive.all() or not m.positive.any():
+    if m.positive is None or not m.both_kinds:
         return None
-    cases_, others = m.positive.astype(float), (~m.positive).astype(float)
-    counts = measuring.counts_at(m.truths, cases_, others, m.asked.threshold)
-    rows, said = _scenarios(m)
+    counts = metrics.confusion(m.asked.decides(m.truths), m.positive)
+    rows, said = _scenarios(m, m.positive)
     return {
-        "counts": {name: int(count) for name, count in counts._asdict().items()},
-        "threshold": m.asked.threshold, "errors": int(counts.alarms + counts.misses),
+        "counts": counts, "threshold": m.asked.threshold, "errors": counts.false_positive + counts.false_negative,
         "picture": pictures.precision_recall(m), "scenarios": rows, "said": said,
     }  # fmt: skip
 
 
-def _scenarios(m: Material) -> tuple[list[dict[str, Any]], str]:
+def _scenarios(m: Material, positive: Bools) -> tuple[list[dict[str, Any]], str]:
     if m.several:
         return [], "Scenarios move a threshold between two classes; here the most probable of several is answered."
-    entry = origin.entry_of(m)
+    entry = figures.entry_of(m)
     if entry is not None and not entry.logic:
         return [], "No logic was found that beats the base rate, so there is no threshold to choose."
-    assert m.positive is not None  # noqa: S101
     link = m.asked.link or Link(1.0, m.asked.threshold)
     kept = entry is not None and entry.held is not None
-    given = thresholds.held_out(link.score(m.truths), m.positive)
+    given = thresholds.held_out(link.score(m.truths), positive)
     rows = []
     for scenario in thresholds.SCENARIOS.values():
         cut = thresholds.cut_of(scenario, entry) if kept else scenario.pick(given)
         turn = link.threshold + cut / link.steepness
-        counts = measuring.counts_at(m.truths, given.positive, given.negative, turn)
-        shares = measuring.shares(counts)
+        counts = metrics.confusion(m.truths > turn, positive)
+        shares = {key: figures.Share(*counts.shares[key]) for key in ("accuracy", "recall", "precision")}
         rows.append({"name": scenario.name, "aim": scenario.aim, "threshold": _enough(m, turn), **shares})
     if kept:
         return rows, "Each threshold was chosen on the rows that fit held out; the shares are those of the rows given."
@@ -249,22 +199,27 @@ def _enough(m: Material, turn: float) -> str:
 
 
 def _calibration(m: Material) -> dict[str, Any] | None:
-    if m.positive is None or m.asked.link is None or m.positive.all() or not m.positive.any():
+    if m.positive is None or m.asked.link is None or not m.both_kinds:
         return None
-    chance = two_probabilities(m.asked.link.score(m.truths))[:, 1]
-    bins = measuring.calibration(chance, m.positive)
-    lines = [(f"{percent(b.low)} to {percent(b.high)}", percent(b.mean), b.seen) for b in bins]
-    off = [b for b in bins if not b.seen.low <= b.mean <= b.seen.high]
+    chances, truly = two_probabilities(m.asked.link.score(m.truths)), m.positive.astype(int)
+    bins = metrics.calibration(chances[:, 1], m.positive)
+    seen = [figures.Share(each.cases, each.rows) for each in bins]
+    lines = [
+        (f"{percent(each.low)} to {percent(each.high)}", percent(each.mean), share)
+        for each, share in zip(bins, seen, strict=True)
+    ]
+    off = sum(not s.estimate.low <= each.mean <= s.estimate.high for each, s in zip(bins, seen, strict=True))
     fits = "In every group the probability told is within the 95% interval of the share seen."
     if off:
         out = "outside the 95% interval of the share seen; by chance alone, about one group in twenty would be"
-        fits = f"In {len(off)} of {len(bins)} groups the probability told is {out}."
+        fits = f"In {off} of {len(bins)} groups the probability told is {out}."
+    rate = float(m.positive.mean())
     return {
-        "picture": pictures.calibrated(bins, m.yes),
-        "bins": lines,
-        "said": fits,
-        **measuring.losses(chance, m.positive),
-    }
+        "picture": pictures.calibrated(bins, m.yes), "bins": lines, "said": fits,
+        "brier": metrics.brier_scores(chances, truly).mean(), "base_brier": rate * (1.0 - rate),
+        "loss": metrics.log_losses(chances, truly).mean(),
+        "base_loss": metrics.base_log_loss(truly, np.ones(len(truly))),
+    }  # fmt: skip
 
 
 def overall(found: list[Material]) -> list[tuple[str, str]]:
@@ -273,11 +228,10 @@ def overall(found: list[Material]) -> list[tuple[str, str]]:
     decision = first.decision
     if decision is None or not first.several:
         return []
-    said = [("Decides", f"the most probable of {', '.join(cases.answer(label) for label in decision.classes)}")]
-    said.append(("Rows given", str(first.rows.count)))
+    said = [("Decides", f"the most probable of {', '.join(first.answers)}"), ("Rows given", str(first.rows.count))]
     if first.y is not None:
         labels = [decision.classes[place] for place in decision.choose(first.rows.used).tolist()]
         right = sum(told == true for told, true in zip(labels, first.y.tolist(), strict=True))
-        share = measuring.wilson(right, len(labels))
+        share = figures.Share(right, len(labels))
         said.append(("Right on rows given", f"{share.said} ({share.of}; 95% interval {share.interval})"))
     return said

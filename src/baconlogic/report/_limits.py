@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from baconlogic.core.criteria import Table
+from baconlogic import metrics
+from baconlogic.core.subject import leaves_by_feature
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain import _case as cases
-from baconlogic.report import _measures as measuring
-from baconlogic.report import _origin as origin
+from baconlogic.report._figures import rows_said, some, told_by_fit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,11 @@ def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
 
 def told(m: Material) -> list[str]:
     """Say what the rows leave open, one sentence each."""
-    said = [*_no_logic(m), *_few(m), *_near(m), *_gone(m), *_rare(m), *_unused(m)]
+    said = [*_few(m), *_near(m), *_gone(m), *_rare(m), *_unused(m)]
+    if told_by_fit(m).get("logic") is False:
+        said.insert(
+            0, "No logic was found that beats the base rate on rows held out: the tree does not help to decide."
+        )
     pairs = _alike(m)
     if pairs:
         said.append(
@@ -76,7 +80,7 @@ def told(m: Material) -> list[str]:
             "each pair; that does not make the other less of a cause."
         )
     said.append(
-        f"The ranges below are those of the {origin.rows_said(m)} given. Beyond them the tree still answers, but no "
+        f"The ranges below are those of the {rows_said(m)} given. Beyond them the tree still answers, but no "
         "row here checks it there."
     )
     said.append(
@@ -84,12 +88,6 @@ def told(m: Material) -> list[str]:
         "change the outcome: what would turn a case above would turn the model's answer."
     )
     return said
-
-
-def _no_logic(m: Material) -> list[str]:
-    if origin.told_by_fit(m).get("logic") is False:
-        return ["No logic was found that beats the base rate on rows held out: the tree does not help to decide."]
-    return []
 
 
 def _few(m: Material) -> list[str]:
@@ -102,8 +100,8 @@ def _few(m: Material) -> list[str]:
         every = "The only row is" if m.rows.count == 1 else f"All {m.rows.count} rows are"
         return [f"{every} {only}: nothing can be said about telling the two apart."]
     fewer, name = (yes, m.yes) if yes <= no else (no, m.no)
-    bound = measuring.wilson(fewer, fewer)
     if fewer < FEW:
+        bound = metrics.share(fewer, fewer)
         reach = f"even if all {fewer} were decided rightly, the true share could be as low as {percent(bound.low)}"
         return [f"Only {fewer} of {m.rows.count} rows are {name}: {reach}."]
     rare = f" ({percent(fewer / m.rows.count)})" if fewer < 0.1 * m.rows.count else ""
@@ -123,28 +121,28 @@ def _near(m: Material) -> list[str]:
 
 def _gone(m: Material) -> list[str]:
     shares = {name: float(_missing(m.rows.used[name]).mean()) for name in m.asked.tree.features}
-    holes = [f"{one_line(name)} ({percent(share)})" for name, share in shares.items() if share > 0.0]
-    said = [f"Missing values are taken as the criteria state; missing here: {listed(holes, 'and')}."] if holes else []
+    gone = [f"{one_line(name)} ({percent(share)})" for name, share in shares.items() if share > 0.0]
+    said = [f"Missing values are taken as the criteria state; missing here: {listed(gone, 'and')}."] if gone else []
     never = [one_line(n) for n, share in shares.items() if not share and cases.is_stated(m.rows.leaves[n])]
     if never:
-        said.append(f"No row lacks {_some(never, 'or')}, so how well the tree does without them was not seen.")
+        said.append(f"No row lacks {some(never, 'or', NAMED)}, so how well the tree does without them was not seen.")
     refused = [one_line(name) for name in shares if not cases.is_stated(m.rows.leaves[name])]
     if refused:
-        said.append(f"It needs a value of {_some(refused, 'and')}: a case without one has no answer.")
+        said.append(f"It needs a value of {some(refused, 'and', NAMED)}: a case without one has no answer.")
     return said
 
 
 def _rare(m: Material) -> list[str]:
     said = []
-    for name, leaves in cases.leaves_by_feature(m.asked.tree).items():
-        tables = [leaf.criterion for leaf in leaves if isinstance(leaf.criterion, Table)]
-        if not tables:
+    for name, leaves in leaves_by_feature(m.asked.tree).items():
+        categories = [category for leaf in leaves for category, _ in leaf.criterion.truths]
+        if not categories:
             continue
         values = m.rows.used[name].tolist()
-        counted = {category: values.count(category) for table in tables for category, _ in table.truths}
+        counted = {category: values.count(category) for category in categories}
         few = [f"{one_line(str(category))} ({times})" for category, times in counted.items() if times < RARE]
         if few:
-            said.append(f"Of {one_line(name)}, fewer than {RARE} rows back each of these: {_some(few, 'and')}.")
+            said.append(f"Of {one_line(name)}, fewer than {RARE} rows back each of these: {some(few, 'and', NAMED)}.")
     return said
 
 
@@ -155,11 +153,8 @@ def _unused(m: Material) -> list[str]:
         return []
     if len(others) == 1:
         return [f"1 column is not used, so the answer is the same whatever it says: {others[0]}."]
-    return [f"{len(others)} columns are not used, so the answer is the same whatever they say: {_some(others, 'and')}."]
-
-
-def _some(names: list[str], last: str) -> str:
-    return listed(names if len(names) <= NAMED else [*names[: NAMED - 1], f"{len(names) - NAMED + 1} more"], last)
+    named = some(others, "and", NAMED)
+    return [f"{len(others)} columns are not used, so the answer is the same whatever they say: {named}."]
 
 
 def _alike(m: Material) -> list[str]:
@@ -177,9 +172,8 @@ def _alike(m: Material) -> list[str]:
                 continue
             together = _correlation(columns[name], values)
             if abs(together) >= ALIKE:
-                pairs.append(
-                    (abs(together), f"{one_line(name)} and {one_line(str(other))} (correlation {together:.2f})")
-                )
+                said = f"{one_line(name)} and {one_line(str(other))} (correlation {together:.2f})"
+                pairs.append((abs(together), said))
     return [said for _, said in sorted(pairs, key=lambda pair: -pair[0])[:6]]
 
 

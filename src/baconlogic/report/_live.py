@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core.criteria import Given, Numeric
+from baconlogic import metrics
 from baconlogic.core.words import one_line
 from baconlogic.explain import _case as cases
-from baconlogic.report._measures import curve
 from baconlogic.report._pictures import shown_range
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ STEPS = 100  # of a slider, at least
 
 
 @dataclass(frozen=True)
-class Input:
+class Control:
     """One input of a case: a number between two ends, or a choice."""
 
     name: str  # as the export knows it
@@ -47,6 +46,7 @@ class Input:
     step: float
     missing: bool  # whether it may be
     seen: str = ""  # the values seen, in words
+    other: tuple[int, ...] = ()  # the place of the option that is as true as any category not listed, where there is
 
     @property
     def ends(self) -> tuple[str, str, str]:
@@ -60,27 +60,26 @@ class Input:
         return {"name": self.name, "options": options, "missing": self.missing, **ends}
 
 
-def inputs(rows: Rows) -> list[Input]:
+def inputs(rows: Rows) -> list[Control]:
     """Return an input for each feature in use."""
     return [_input(name, rows.used[name], leaves) for name, leaves in rows.leaves.items()]
 
 
-def _input(name: str, column: NDArray[Any], leaves: list[Leaf]) -> Input:
-    stated = cases.is_stated(leaves)
-    units = [leaf.criterion.unit for leaf in leaves if isinstance(leaf.criterion, Numeric) and leaf.criterion.unit]
-    unit = one_line(units[0]) if units else ""
+def _input(name: str, column: NDArray[Any], leaves: list[Leaf]) -> Control:
     if column.dtype == object:
-        return Input(name, one_line(name), unit, _options(column, leaves), 0.0, 0.0, 0.0, stated)
+        return _choice(name, column, leaves)
     known = column.astype(float)
     known = known[np.isfinite(known)]
-    shape = next(leaf.criterion for leaf in leaves if isinstance(leaf.criterion, Numeric))
-    given = [leaf.criterion for leaf in leaves if isinstance(leaf.criterion, Given)]
-    low, high = shown_range(given[0] if given else shape, known)
+    shapes = [leaf.criterion for leaf in leaves if not leaf.criterion.categorical]
+    given = [shape for shape in shapes if shape.holds_truths]
+    low, high = shown_range([*given, *shapes][0], known)
     whole = known.size > 0 and bool((known == np.floor(known)).all()) and high - low >= 1.0 and not given
     step = 1.0 if whole and high - low < 1e6 else 10.0 ** math.floor(math.log10((high - low) / STEPS))
     low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     low, high = float(f"{low:.12g}"), float(f"{high:.12g}")
-    return Input(name, one_line(name), unit, None, low, high, step, stated, _seen(known, leaves))
+    units = [leaf.criterion.unit for leaf in leaves if leaf.criterion.unit]
+    unit, stated = one_line(units[0]) if units else "", cases.is_stated(leaves)
+    return Control(name, one_line(name), unit, None, low, high, step, stated, _seen(known, leaves))
 
 
 def _seen(known: NDArray[np.float64], leaves: list[Leaf]) -> str:
@@ -91,15 +90,17 @@ def _seen(known: NDArray[np.float64], leaves: list[Leaf]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _options(column: NDArray[Any], leaves: list[Leaf]) -> tuple[tuple[str, Any], ...]:
+def _choice(name: str, column: NDArray[Any], leaves: list[Leaf]) -> Control:
     """Return the categories that the leaves accept: named ones, others that were seen, any other, missing."""
-    named = cases.categories(leaves)
+    named, stated = cases.categories(leaves), cases.is_stated(leaves)
     counted = Counter(value for value in column.tolist() if value is not None and isinstance(value, str | int))
     extra = [value for value, _ in counted.most_common(MOST_OPTIONS) if value not in named]
     known = [*named, *(value for value in extra if all(cases.truth_of(leaf, value) is not None for leaf in leaves))]
     found = [(one_line(str(value)), value) for value in known[:MOST_OPTIONS]]
-    found += [(OTHER, value) for value in cases.unnamed(leaves)]
-    return (*found, *([("missing", None)] if cases.is_stated(leaves) else []))
+    other = cases.unnamed(leaves)
+    options = (*found, *((OTHER, value) for value in other), *([("missing", None)] if stated else []))
+    place = (len(found),) if other else ()
+    return Control(name, one_line(name), "", options, 0.0, 0.0, 0.0, stated, other=place)
 
 
 def middle(rows: Rows) -> dict[str, Any]:
@@ -118,22 +119,17 @@ def marks(m: Material, trees: int) -> dict[str, Any] | None:
     """Return counts of cases and others above each truth that occurs, or above 2,000 of them where they are many."""
     if m.positive is None:
         return None
-    truths, hits, alarms = curve(m.truths, m.positive)
+    truths, counts = metrics.at_every_cut(m.truths, m.positive, ~m.positive)
+    hits, alarms = counts.true_positive[1:], counts.false_positive[1:]
     exact = len(truths) <= min(MOST_MARKS, ALL_MARKS // max(trees, 1))
-    if not exact:
-        kept = np.unique(np.linspace(0, len(truths) - 1, FEWER_MARKS).round().astype(int))
-        truths, hits, alarms = truths[kept], hits[kept], alarms[kept]
-    return {
-        "exact": exact, "cases": int(m.positive.sum()), "others": int((~m.positive).sum()),
-        "truths": _packed(truths, "<f8"), "hits": _packed(hits, "<u4"), "alarms": _packed(alarms, "<u4"),
-    }  # fmt: skip
+    kept = slice(None) if exact else np.unique(np.linspace(0, len(truths) - 1, FEWER_MARKS).round().astype(int))
+    columns = {"truths": (truths, "<f8"), "hits": (hits, "<u4"), "alarms": (alarms, "<u4")}
+    packed = {name: base64.b64encode(column[kept].astype(kind).tobytes()) for name, (column, kind) in columns.items()}
+    counted = {"exact": exact, "cases": int(m.positive.sum()), "others": int((~m.positive).sum())}
+    return counted | {name: text.decode("ascii") for name, text in packed.items()}
 
 
-def _packed(values: NDArray[Any], kind: str) -> str:
-    return base64.b64encode(values.astype(kind).tobytes()).decode("ascii")
-
-
-def data(found: Sequence[Material], told: Sequence[Sequence[Case]], shown: Sequence[Input]) -> dict[str, Any]:
+def data(found: Sequence[Material], told: Sequence[Sequence[Case]], shown: Sequence[Control]) -> dict[str, Any]:
     """Return all that the script reads. Names are values here, never keys: "__proto__" is a name like any other."""
     first = found[0]
     prefix = [f"{m.yes}: " if len(found) > 1 else "" for m in found]
@@ -144,28 +140,21 @@ def data(found: Sequence[Material], told: Sequence[Sequence[Case]], shown: Seque
     ]
     title = "Middle case (each value in the middle of its column)"
     starts.append({"title": title, "values": _start(middle(first.rows), shown)})
-    decision = first.decision
-    answers = (
-        [first.no, first.yes]
-        if not first.several
-        else [cases.answer(c) for c in (decision.classes if decision else ())]
-    )
     return {
-        "several": first.several, "linked": decision is not None, "answers": answers,
+        "several": first.several, "linked": first.decision is not None, "answers": first.answers,
         "threshold": first.asked.threshold, "inputs": [each.to_json() for each in shown], "cases": starts,
         "marks": [marks(m, len(found)) for m in found],
     }  # fmt: skip
 
 
-def _start(case: dict[str, Any], shown: Sequence[Input]) -> list[float | int | None]:
+def _start(case: dict[str, Any], shown: Sequence[Control]) -> list[float | int | None]:
     """Return the values of a case as the page takes them: numbers, and places among the options."""
     found: list[float | int | None] = []
     for each in shown:
         value = case[each.name]
         if each.options is not None:
             same = [i for i, (_, own) in enumerate(each.options) if own == value and (own is None) == (value is None)]
-            other = [i for i, (text, _) in enumerate(each.options) if text == OTHER]  # as true as any not listed
-            found.append([*same, *other, 0][0])
+            found.append([*same, *each.other, 0][0])
         else:
             found.append(None if value is None or not math.isfinite(value) else value)
     return found

@@ -10,8 +10,7 @@ import numpy as np
 
 from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Leaf
-from baconlogic.core.subject import Subject, subject
-from baconlogic.core.tree import Tree
+from baconlogic.core.subject import Subject, leaves_by_feature, subject
 from baconlogic.explain import _case as cases
 
 if TYPE_CHECKING:
@@ -42,11 +41,7 @@ class Rows:
 
     def some(self) -> dict[str, NDArray[Any]]:
         """Return the columns in use at the sampled rows."""
-        return self.used if self.sample is None else self.at(self.sample)
-
-    def at(self, places: Any) -> dict[str, NDArray[Any]]:
-        """Return the columns in use at some rows."""
-        return {name: column[places] for name, column in self.used.items()}
+        return self.used if self.sample is None else {name: column[self.sample] for name, column in self.used.items()}
 
     def case(self, place: int) -> dict[str, Any]:
         """Return one row, missing values as None."""
@@ -84,6 +79,23 @@ class Material:
         return self.y if self.y is None or self.rows.sample is None else self.y[self.rows.sample]
 
     @property
+    def leaves(self) -> int:
+        """The number of leaves of the tree."""
+        return sum(not node.children for _, node in self.asked.tree.walk())
+
+    @property
+    def both_kinds(self) -> bool:
+        """Whether there are labels, of both answers."""
+        return self.positive is not None and bool(self.positive.any()) and not self.positive.all()
+
+    @property
+    def answers(self) -> list[str]:
+        """All answers in words: no and yes, or the classes of several trees."""
+        decision = self.decision if self.several else None
+        labels = (self.asked.no, self.asked.yes) if decision is None else decision.classes
+        return [cases.answer(label) for label in labels]
+
+    @property
     def yes(self) -> str:
         """The answer that the tree speaks for, in words."""
         return cases.answer(self.asked.yes)
@@ -98,12 +110,6 @@ def decision_of(model: Any) -> Decision | None:
     """Return the decision of a model; a tree alone has none."""
     found = getattr(model, "decision_", model)
     return found if isinstance(found, Decision) else None
-
-
-def trees_of(model: Any) -> tuple[Tree, ...]:
-    """Return the trees of a model."""
-    decision = decision_of(model)
-    return (model,) if decision is None else decision.trees
 
 
 def materials(model: Any, X: Any, y: ArrayLike | None, label: Any) -> list[Material]:
@@ -125,8 +131,9 @@ def materials(model: Any, X: Any, y: ArrayLike | None, label: Any) -> list[Mater
 
 def _rows(model: Any, table: Columns) -> Rows:
     leaves: dict[str, list[Leaf]] = defaultdict(list)
-    for tree in trees_of(model):
-        for name, own in cases.leaves_by_feature(tree).items():
+    decision = decision_of(model)
+    for tree in (model,) if decision is None else decision.trees:
+        for name, own in leaves_by_feature(tree).items():
             leaves[name] += own
     table.require(list(leaves))
     if not table.rows:

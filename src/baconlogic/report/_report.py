@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import os
+import platform
 import re
 from functools import cache
 from importlib import import_module
@@ -13,16 +14,17 @@ from importlib.resources import files as resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.core.files import write_whole
-from baconlogic.core.words import listed, one_line
+import numpy as np
+
+from baconlogic.core import __version__
+from baconlogic.core.files import encoded, write_whole
+from baconlogic.core.words import listed, number, one_line
 from baconlogic.explain import _case as cases
 from baconlogic.export._javascript import to_javascript
 from baconlogic.report import _content as content
 from baconlogic.report import _live as live
-from baconlogic.report import _origin as origin
-from baconlogic.report._material import Material, materials
-from baconlogic.report._plain import fenced
-from baconlogic.report._svg import Svg
+from baconlogic.report._material import Material, decision_of, materials
+from baconlogic.report._pictures import Svg
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from baconlogic.explain._alternatives import Alternatives
 
 TEMPLATES = {".html": "page.html.j2", ".md": "page.md.j2"}
+LONGEST = 2000  # characters of a setting that are shown
 MOST_LIVE = 200  # leaves of a model that the page computes itself
 _SPECIAL = "\\`*_[]#|~$"
 # what would begin a list, a rule or a heading at the start of a line
@@ -64,7 +67,8 @@ def report(
     if alternatives is not None and len(found) > 1:
         raise ValueError("alternatives are trees of one class: give label= as well, the one they were found for")
     page = _page(found, title, context, alternatives)
-    write_whole(_rendered(template, page).encode(), target)
+    inlined = _inlined(page, found[0]) if template == TEMPLATES[".html"] else {}
+    write_whole(_template(template).render(**page, **inlined).encode(), target)
     return target
 
 
@@ -73,30 +77,22 @@ def _page(found: list[Material], title: str | None, context: str, alternatives: 
     first = found[0]
     chapters = [content.chapter(m, i, alternatives) for i, m in enumerate(found)]
     shown = live.inputs(first.rows)
-    leaves = sum(len(own) for own in first.rows.leaves.values())
     return {
         "title": one_line(title) if title else _title(first),
         "context": [part.strip() for part in context.replace("\r\n", "\n").split("\n\n") if part.strip()],
         "overall": content.overall(found),
         "chapters": chapters,
         "inputs": shown,
-        "data": live.data(found, [each.cases for each in chapters], shown),
-        "model": first.model,
-        "leaves": leaves,
-        "recipe": origin.recipe(first.model),
+        "data": live.data(found, [each["cases"] for each in chapters], shown),
+        "recipe": _recipe(first.model),
     }
 
 
 def _title(m: Material) -> str:
     if m.decision is None and m.label is None:
         return "How the decision is made"
-    answers = [m.yes, m.no] if not m.several or m.decision is None else [cases.answer(c) for c in m.decision.classes]
-    said = listed(answers)
+    said = listed(m.answers if m.several else [m.yes, m.no])
     return f"{said[:1].upper()}{said[1:]}: how it is decided"
-
-
-def _rendered(template: str, page: dict[str, Any]) -> str:
-    return str(_template(template).render(**page, **(_inlined(page) if template.endswith("html.j2") else {})))
 
 
 @cache
@@ -128,9 +124,9 @@ def _source(name: str) -> str:
     return (resources("baconlogic.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _inlined(page: dict[str, Any]) -> dict[str, Any]:
+def _inlined(page: dict[str, Any], m: Material) -> dict[str, Any]:
     """Return style, script and data as they stand in the page, and a policy that allows these and nothing else."""
-    evaluation, still = _evaluation(page["model"], page["leaves"])
+    evaluation, still = _evaluation(m.model, sum(len(own) for own in m.rows.leaves.values()))
     style, script = _source("style.css"), f"{evaluation}\n{_source('page.js')}"
     allowed = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'"
@@ -175,10 +171,15 @@ class _Markdown(str):
 
 
 def _markdown(value: Any) -> str:
-    """Write a value so that Markdown and HTML show it as it is."""
+    """Write what a template says: Markdown as it is, all else as text."""
     if isinstance(value, _Markdown):
         return value
-    text = one_line(str(value)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return in_markdown(str(value))
+
+
+def in_markdown(text: str) -> str:
+    """Write text so that Markdown and HTML show it as it is."""
+    text = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in text)
     return _STARTS.sub(_kept, text)
 
@@ -192,3 +193,50 @@ def _kept(start: re.Match[str]) -> str:
 def _fenced(text: Any) -> _Markdown:
     """Write lines of code."""
     return _Markdown(fenced("\n".join(one_line(line) for line in str(text).split("\n")), "text"))
+
+
+def fenced(text: str, kind: str) -> str:
+    """Put text between fences longer than any run of backticks in it."""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence}{kind}\n{text}\n{fence}"
+
+
+def _recipe(model: Any) -> dict[str, Any]:
+    """Return versions, seed and search, the hash of the model's file, and the lines of Python that fit or use it."""
+    decision = decision_of(model)
+    saved = encoded((model if decision is None else decision).to_dict())
+    facts = [("SHA-256 of the model file", hashlib.sha256(saved).hexdigest())]
+    made = {} if decision is None else dict(decision.provenance)
+    names = {"baconlogic": "baconlogic at fit", "numpy": "numpy at fit", "cases": "cases at fit",
+             "distinct_rows": "distinct rows at fit", "columns": "columns at fit",
+             "seed": "seed, drawn from random_state", "threshold": "threshold chosen by"}  # fmt: skip
+    facts += [(name, _plain(made[key])) for key, name in names.items() if key in made]
+    trees = made.get("trees")
+    labels = decision.classes if decision is not None and len(decision.trees) > 1 else ("",)
+    for label, each in zip(labels, trees if isinstance(trees, list) else [], strict=False):
+        if isinstance(each, dict) and "search" in each:
+            whose = f" ({cases.answer(label)})" if len(labels) > 1 else ""
+            facts.append((f"search{whose}", f"{_plain(each['search'])}: {_plain(each.get('stopped', ''))}"))
+    here = f"baconlogic {__version__}, numpy {np.__version__}, Python {platform.python_version()}"
+    facts.append(("this report made with", here))
+    if decision is None:
+        facts.append(("provenance", "a tree alone has none; a Decision keeps where it comes from"))
+    return {"facts": facts, "code": _code(model)}
+
+
+def _plain(value: Any) -> str:
+    return number(value) if isinstance(value, float) else one_line(str(value))[:LONGEST]
+
+
+def _code(model: Any) -> str:
+    """Write the Python that makes and uses the model."""
+    use = 'model = load("model.json")  # written by model.save("model.json")\n'
+    again = 'report.report(model, X, y, path="report.html")'
+    if not hasattr(model, "get_params"):
+        kind = "predict" if decision_of(model) is not None else "evaluate"
+        return f"from baconlogic import load, report\n\n{use}model.{kind}(X)\n{again}"
+    usual = type(model)().get_params(deep=False)
+    own = {name: value for name, value in model.get_params(deep=False).items() if repr(value) != repr(usual[name])}
+    given = ", ".join(f"{name}={one_line(repr(value))[:LONGEST]}" for name, value in own.items())
+    fit = f"model = {type(model).__name__}({given}).fit(X_train, y_train)"
+    return f"from baconlogic import {type(model).__name__}, report\n\n{fit}\n{again}"

@@ -1,0 +1,96 @@
+"""The commands show and describe: the tree of a model, and its logic in sentences."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from typer import Option
+
+from baconlogic import Decision, Gate, Leaf, Tree
+from baconlogic.cli import _models, _options, _print
+from baconlogic.core.words import aligned, one_line
+
+
+def show(
+    *,
+    model: _options.Model,
+    parts: Annotated[bool, Option("--parts", help="List the parts with the paths by which edit finds them.")] = False,
+    formula: Annotated[bool, Option("--formula", help="Print the one-line notation.")] = False,
+    as_json: _options.Json = False,
+) -> None:
+    """Draw the tree of a model, and say where it comes from."""
+    found = _models.read(model)
+    trees = _models.trees_of(found)
+    if as_json:
+        _print.document(_models.summary(found) | {"parts": [_parts(tree) for tree in trees]})
+    elif parts:
+        classes = _models.classes_of(found)
+        abouts = [f"--label {one_line(str(label))}\n" for label in classes] if len(classes) > 2 else [""]
+        _print.answer("\n\n".join(about + _table(tree) for about, tree in zip(abouts, trees, strict=False)))
+    elif formula:
+        _print.answer("\n".join(tree.formula() for tree in trees))
+    else:
+        _print.answer("\n\n".join(filter(None, [str(found), _origin(found)])))
+
+
+def _parts(tree: Tree) -> list[dict[str, Any]]:
+    """Return the parts of a tree: where they are and what they are."""
+    from baconlogic.core.notation import say
+
+    nodes = dict(tree.walk())
+    found = []
+    for path, node in nodes.items():
+        above = nodes[path[:-1]] if path else None
+        found.append(
+            {
+                "path": _print.written(path),
+                "kind": "leaf" if isinstance(node, Leaf) else "gate" if isinstance(node, Gate) else "not",
+                "name": node.name or (node.feature if isinstance(node, Leaf) else ""),
+                "weight": above.weights[path[-1]] if isinstance(above, Gate) else None,
+                "andness": node.andness if isinstance(node, Gate) else None,
+                "text": say(node),
+            }
+        )
+    return found
+
+
+def _table(tree: Tree) -> str:
+    rows = [
+        [each["path"], each["kind"], "" if each["weight"] is None else f"{each['weight']:.1%}", each["text"]]
+        for each in _parts(tree)
+    ]
+    return aligned(["path", "kind", "weight", "what it says"], rows, left=4)
+
+
+def _origin(model: Tree | Decision) -> str:
+    """Say where a model comes from, as far as it knows."""
+    if not isinstance(model, Decision) or not model.provenance:
+        return ""
+    known, said = model.provenance, []
+    if "cases" in known:
+        said.append(f"learned from {known['cases']:g} rows and {len(model.features)} columns")
+    for tree in known.get("trees") or ():
+        if tree.get("edited"):
+            said.append("edited since it was learned")
+        elif tree.get("held_out_accuracy") is not None:
+            said.append(
+                f"held out inside fit: accuracy {tree['held_out_accuracy']:.4f}, "
+                f"log-loss {tree['held_out_log_loss']:.4f} (of the base rate {tree['base_rate_log_loss']:.4f})"
+            )
+    if "threshold" in known:
+        said.append(f"threshold: {known['threshold']}")
+    return "\n".join(said)
+
+
+def describe(*, model: _options.Model, label: _options.Label = None, as_json: _options.Json = False) -> None:
+    """Say the whole logic in plain sentences."""
+    from baconlogic import explain
+
+    found, asked = _models.read_asked(model, label)
+    if asked is not None or not isinstance(found, Decision) or len(found.trees) < 2:
+        said = explain.describe(found, label=asked)
+        _print.give(said.to_dict(), str(said), as_json)
+        return
+    each = {known: explain.describe(found, label=known) for known in found.classes}
+    document = {str(known): said.to_dict() for known, said in each.items()}
+    _print.give(document, "\n\n".join(map(str, each.values())), as_json)

@@ -1,0 +1,444 @@
+"""A tree as people tell it: statements in raw units, the role of each, and the groups that they form.
+
+A negation is taken down to the leaves (De Morgan): under it "must have all" is told as "enough to have any" of the
+opposites. So a role is about the statement that speaks for yes: "area is small" is mandatory, not "area is large".
+Gates of one family above each other are one group. A gate with a name is a group of its own, and what is said of it is
+said once: under a negation it is "not large".
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from baconlogic.core.criteria import Criterion
+from baconlogic.core.levels import AND_ROLES, HARD_ROLES, NEUTRAL_ROLE, Level, nearest_level
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
+from baconlogic.core.words import degree, listed, numbers, one_line
+
+if TYPE_CHECKING:
+    from baconlogic.core.tree import Tree
+
+    Order = list[tuple[Node, tuple[int, ...]]]
+    Span = tuple[float, float]  # raw values between which a statement is more than half true; ends may be infinite
+
+MOST_CATEGORIES = 6  # to be told one by one
+MOST_FEATURES = 4  # to call a group by
+ALONE = "decides alone"  # the role of the only leaf of a tree
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A leaf as it speaks for yes, or the two leaves of a band."""
+
+    leaves: tuple[Leaf, ...]
+    negated: tuple[bool, ...]
+    name: str = ""
+    spans: tuple[Span, ...] | None = None  # None where raw values have no order, or are truths already
+
+    @property
+    def feature(self) -> str:
+        """The column it is about, fit for one line."""
+        return one_line(self.leaves[0].feature)
+
+    def short(self, verb: str = "") -> str:
+        """Say it in a few words: "area above about 880"."""
+        said = self._short(f" {verb}" if verb else "")
+        return f"{one_line(self.name)} ({said})" if self.name else said
+
+    def _short(self, verb: str) -> str:
+        criterion, negated = self.leaves[0].criterion, self.negated[0]
+        if criterion.categorical:
+            return f"{self.feature} {_kinds(criterion, negated)}"
+        if self.spans is None:
+            return f"{'not ' if negated else ''}{self.feature}"
+        if self._flag is not None:
+            return f"{self.feature} is {self._flag}"
+        if self.spans in ((), ((-math.inf, math.inf),)):
+            return f"{self._wanted()} {self.feature}"
+        return f"{self.feature}{verb} {places(self.spans, criterion.unit)}"
+
+    def turning_at(self, threshold: float) -> Statement:
+        """Return the statement with the ranges in which it is more true than a threshold, where there are any."""
+        if not self.spans or len(self.leaves) > 1:
+            return self
+        spans = spans_of(self.leaves[0].criterion, self.negated[0], threshold)
+        return replace(self, spans=spans) if spans else self
+
+    def where(self) -> str:
+        """Say where it is half true, and what a missing value counts as."""
+        criterion, negated = self.leaves[0].criterion, self.negated[0]
+        if criterion.categorical:
+            said = _degrees(criterion, negated)
+        elif self.spans is None:
+            said = "the opposite of what is given" if negated else "as given"
+        elif self._flag is not None:
+            truths = [1.0 - t if negated else t for t in criterion.flag or ()]
+            said = ", ".join(f"{degree(truths[flag])} when {flag}" for flag in (self._flag, 1 - self._flag))
+        elif not self.spans:
+            said = "never more than half true"
+        else:
+            always = self.spans == ((-math.inf, math.inf),)
+            said = "more than half true everywhere" if always else places(self.spans, criterion.unit)
+        return said + self._when_missing()
+
+    def _when_missing(self) -> str:
+        stated = [
+            1.0 - leaf.criterion.missing if negated else leaf.criterion.missing
+            for leaf, negated in zip(self.leaves, self.negated, strict=True)
+            if leaf.criterion.missing is not None
+        ]
+        return f"; missing counts as {listed([degree(t) for t in dict.fromkeys(stated)], 'and')}" if stated else ""
+
+    def direction(self) -> str:
+        """Say which values speak for yes."""
+        if self.leaves[0].criterion.categorical:
+            return "by category"
+        if self.spans is None:
+            return "when not true" if self.negated[0] else "when true"
+        if self._flag is not None:
+            return f"when {self._flag}"
+        wanted = self._wanted()
+        if wanted != "fitting":
+            return f"the {'higher' if wanted == 'high' else 'lower'}, the more"
+        return "in between" if self._is_inner() else "in certain ranges"
+
+    @property
+    def _flag(self) -> int | None:
+        """Which of 0 and 1 speaks for yes, where the column holds nothing else."""
+        criterion = self.leaves[0].criterion
+        if len(self.leaves) > 1 or criterion.flag is None:
+            return None
+        return int(bool(criterion.rising) != self.negated[0])
+
+    def _is_inner(self) -> bool:
+        return len(self.spans or ()) == 1 and all(math.isfinite(end) for end in (self.spans or ())[0])
+
+    def _wanted(self) -> str:
+        rising = {
+            None if leaf.criterion.rising is None else leaf.criterion.rising != negated
+            for leaf, negated in zip(self.leaves, self.negated, strict=True)
+        }
+        return {True: "high", False: "low", None: "fitting"}[rising.pop() if len(rising) == 1 else None]
+
+
+def statement(leaf: Leaf, negated: bool = False, name: str = "") -> Statement:
+    """Return a leaf as it speaks for yes: `negated` when it does so by not being true."""
+    return Statement((leaf,), (negated,), name, spans_of(leaf.criterion, negated))
+
+
+def band(one: Statement, other: Statement, *, both: bool) -> Statement | None:
+    """Return two statements about one feature as one: where `both` hold, or either; None where that is no band."""
+    if one.leaves[0].feature != other.leaves[0].feature or one.name or other.name or not one.spans or not other.spans:
+        return None
+    if len(one.spans) > 1 or len(other.spans) > 1:
+        return None
+    (low, end), (start, high) = sorted([one.spans[0], other.spans[0]])  # the one that is open to the left comes first
+    if math.isfinite(low) or math.isfinite(high) or not (math.isfinite(end) and math.isfinite(start)):
+        return None
+    if both == (end <= start):  # they exclude each other, or one of them always holds
+        return None
+    spans: tuple[Span, ...] = ((start, end),) if both else ((low, end), (start, high))
+    return Statement(one.leaves + other.leaves, one.negated + other.negated, "", spans)
+
+
+def spans_of(criterion: Criterion, negated: bool = False, truth: float = 0.5) -> tuple[Span, ...] | None:
+    """Return the raw ranges in which a criterion, or its opposite, is more than half true, or more than `truth`."""
+    if criterion.categorical or criterion.holds_truths:
+        return None
+    turn = 1.0 - truth if negated else truth
+    edges = [-math.inf, *criterion.crossings(turn), math.inf]
+    found: list[Span] = []
+    for low, high in pairwise(edges):
+        inside = low if math.isinf(low) else high if math.isinf(high) else low / 2.0 + high / 2.0
+        here = float(criterion.truth(np.array([inside]))[0])
+        if (here < turn) if negated else (here > turn):
+            joined = found and found[-1][1] == low
+            found.append((found.pop()[0] if joined else low, high))
+    return tuple(found)
+
+
+def places(spans: tuple[Span, ...], unit: str = "") -> str:
+    """Say raw ranges: "above about 880", "between about 3 and 5"."""
+    ends = sorted({end for span in spans for end in span if math.isfinite(end)})
+    shown = dict(zip(ends, numbers(ends), strict=True))
+    said = []
+    for low, high in spans:
+        if math.isinf(low):
+            said.append(f"below about {shown[high]}")
+        elif math.isinf(high):
+            said.append(f"above about {shown[low]}")
+        else:
+            said.append(f"between about {shown[low]} and {shown[high]}")
+    return listed(said) + (f" {one_line(unit)}" if unit else "")
+
+
+def _stated(table: Criterion, negated: bool) -> tuple[dict[Any, float], float | None]:
+    """Return how true a table, or its opposite, is of each category, and of any other."""
+    truths = {category: 1.0 - t if negated else t for category, t in table.truths}
+    return truths, None if table.other is None else (1.0 - table.other if negated else table.other)
+
+
+def _kinds(table: Criterion, negated: bool) -> str:
+    """Say which categories are more than half true, or which are not where any other is."""
+    truths, other = _stated(table, negated)
+    fits = [category for category, t in truths.items() if t > 0.5]
+    if other is not None and other > 0.5:
+        rest = [category for category, t in truths.items() if t <= 0.5]
+        return f"is not {_some(rest)}" if rest else "is known"
+    if fits:
+        return f"is {_some(fits)}"
+    best = max([*truths.values(), *([] if other is None else [other])])
+    return f"fits (at most {degree(best)})"
+
+
+def _some(categories: list[Any]) -> str:
+    said = [one_line(repr(category)) for category in categories]
+    more = len(said) - MOST_CATEGORIES + 1
+    return listed(said if more <= 1 else [*said[: MOST_CATEGORIES - 1], f"{more} other categories"])
+
+
+def _degrees(table: Criterion, negated: bool) -> str:
+    """Say the degree of each category."""
+    truths, other = _stated(table, negated)
+    said = [
+        f"{degree(t)} for {listed([one_line(repr(c)) for c, own in truths.items() if own == t])}"
+        for t in dict.fromkeys(truths.values())
+    ]
+    if other is not None:
+        said.append(f"{degree(other)} for anything else")
+    return ", ".join(said)
+
+
+@dataclass(frozen=True)
+class LeafRole:
+    """One leaf and what it is: `position` is its place in `flatten`."""
+
+    position: int
+    leaf: Leaf
+    weight: float  # the product of the weights on the way from the root
+    depth: int  # gates above it
+    negated: bool  # whether it speaks for yes when it is not true
+    own: str  # its role at its own gate: mandatory, desired, neutral, optional or sufficient
+    scope: int  # the position of the highest gate within which it has this role
+    whole: bool  # whether that is the whole decision
+
+    @property
+    def for_the_whole(self) -> str:
+        """What it is to the whole decision: mandatory, sufficient, alone, or nothing that is certain."""
+        return self.own if self.whole and (self.own in HARD_ROLES or self.own == ALONE) else ""
+
+
+def told_level(gate: Gate, negated: bool) -> Level:
+    """Return the level of a gate, or of its mirror image when it is negated."""
+    return nearest_level(1.0 - gate.andness, len(gate.inputs)) if negated else gate.level
+
+
+def leaf_roles(tree: Tree) -> list[LeafRole]:
+    """Return the role of each leaf, left to right. Gates of one family above each other pass a role on."""
+    order = flatten(tree.root)
+    top = len(order) - 1
+    while isinstance(order[top][0], Not):
+        top = order[top][1][0]
+    negated, weight, depth = [False] * len(order), [1.0] * len(order), [0] * len(order)
+    role, scope = [ALONE] * len(order), [top] * len(order)  # of the nearest gate above
+    found: list[LeafRole] = []
+    for position in range(len(order) - 1, -1, -1):
+        node, below = order[position]
+        if isinstance(node, Leaf):
+            way = weight[position], depth[position], negated[position], role[position], scope[position]
+            found.append(LeafRole(position, node, *way, scope[position] == top))
+            continue
+        own, reach = role[position], scope[position]
+        shares = node.weights if isinstance(node, Gate) else (1.0,)
+        if isinstance(node, Gate):
+            own = told_level(node, negated[position]).role
+            reach = scope[position] if own == role[position] else position
+        for child, share in zip(below, shares, strict=True):
+            negated[child] = negated[position] != isinstance(node, Not)
+            weight[child], depth[child] = weight[position] * share, depth[position] + isinstance(node, Gate)
+            role[child], scope[child] = own, reach
+    return found[::-1]
+
+
+class FeatureRole(NamedTuple):
+    """What the leaves on one feature are to the decision; the heaviest first."""
+
+    weight: float  # the sum over its leaves
+    roles: tuple[str, ...]  # at their own gates
+    certain: tuple[str, ...]  # for the whole decision: mandatory, sufficient, alone
+
+    @property
+    def role(self) -> str:
+        """Its role at its own gate, or its roles."""
+        return " and ".join(self.roles)
+
+    @property
+    def whole(self) -> str:
+        """What it certainly is to the whole decision, or ""."""
+        return " and ".join(self.certain)
+
+    @property
+    def words(self) -> str:
+        """The role of a feature at its own gate, and what it is to the whole where that is not the same."""
+        if self.certain not in ((), self.roles):
+            return f"{self.role} ({self.whole} for the whole)"
+        within = " within a part" if not self.certain and any(each in HARD_ROLES for each in self.roles) else ""
+        return f"{self.role}{within}"
+
+
+def feature_role(leaves: list[LeafRole]) -> FeatureRole:
+    """Return what the leaves on one feature are together."""
+    certain = dict.fromkeys(each.for_the_whole for each in leaves if each.for_the_whole)
+    return FeatureRole(
+        sum(each.weight for each in leaves), tuple(dict.fromkeys(each.own for each in leaves)), (*certain,)
+    )
+
+
+def feature_weights(roles: list[LeafRole]) -> dict[str, float]:
+    """Return the weight of each feature: the sum over its leaves; heaviest first, as in `tree.features`."""
+    found: dict[str, float] = {}
+    for each in roles:
+        found[each.leaf.feature] = found.get(each.leaf.feature, 0.0) + each.weight
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def by_feature(roles: list[LeafRole]) -> dict[str, list[LeafRole]]:
+    """Return the leaves of each feature, heaviest feature first, and its heaviest leaf first."""
+    return {
+        feature: sorted((each for each in roles if each.leaf.feature == feature), key=lambda each: -each.weight)
+        for feature in feature_weights(roles)
+    }
+
+
+@dataclass
+class Item:
+    """One input of a step: a statement or a group, with its share of the step."""
+
+    share: float
+    said: Statement | Group
+    negated: bool = False  # of a group with a name
+
+
+@dataclass
+class Group:
+    """One step: a gate with the gates of its family right below it."""
+
+    position: int  # of the gate in `flatten`
+    negated: bool  # whether its opposite is told
+    level: Level
+    name: str
+    number: int = 0  # of a group without a name; 0 is the whole
+    codes: list[str] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    features: list[str] = field(default_factory=list)
+
+    @property
+    def called(self) -> str:
+        """What it is referred to by."""
+        return one_line(self.name) if self.name else f"group {self.number}" if self.number else "the whole"
+
+    @property
+    def reference(self) -> str:
+        """Its name, or its number with what it is about."""
+        if self.name or not self.number:
+            return self.called
+        more = len(self.features) - MOST_FEATURES + 1
+        shown = self.features if more <= 1 else [*self.features[: MOST_FEATURES - 1], f"{more} more"]
+        return f"{self.called} ({listed(shown, 'and')})" if more > 1 else f"{self.called} ({', '.join(shown)})"
+
+
+class _Unnegated(NamedTuple):
+    """What is below some negations, with the name nearest to the top."""
+
+    position: int
+    negated: bool
+    name: str
+    opposite: bool  # whether the name is that of the opposite of what is told
+
+    @property
+    def label(self) -> str:
+        return f"not {self.name}" if self.name and self.opposite else self.name
+
+
+def told(tree: Tree) -> tuple[Statement | None, list[Group]]:
+    """Return the steps of a tree, the whole first; of a tree without gates the one statement that it is."""
+    order = flatten(tree.root)
+    top = _below_negations(order, len(order) - 1)
+    node = order[top.position][0]
+    if isinstance(node, Leaf):
+        return statement(node, top.negated, top.label), []
+    assert isinstance(node, Gate)  # noqa: S101
+    groups = [Group(top.position, top.negated, told_level(node, top.negated), top.label)]
+    for group in groups:  # grows meanwhile
+        for share, found in _inputs(order, group):
+            below = order[found.position][0]
+            if isinstance(below, Leaf):
+                group.items.append(Item(share, statement(below, found.negated, found.label)))
+                continue
+            assert isinstance(below, Gate)  # noqa: S101
+            negated = found.negated != found.opposite  # a group is told as it is named, and referred to by "not"
+            groups.append(Group(found.position, negated, told_level(below, negated), found.name))
+            group.items.append(Item(share, groups[-1], found.opposite))
+        _tidy(group)
+    for number, group in enumerate((each for each in groups[1:] if not each.name), start=1):
+        group.number = number
+    for group in reversed(groups):  # what is below first
+        inner = [[i.said.feature] if isinstance(i.said, Statement) else i.said.features for i in group.items]
+        group.features = list(dict.fromkeys(feature for features in inner for feature in features))
+    return None, groups
+
+
+def _inputs(order: Order, group: Group) -> list[tuple[float, _Unnegated]]:
+    """Return the inputs of a step with their shares."""
+    inputs: list[tuple[float, _Unnegated]] = []
+    waiting = deque([(1.0, group.position, group.negated)])
+    while waiting:
+        above, position, sign = waiting.popleft()
+        gate, below = order[position]
+        assert isinstance(gate, Gate)  # noqa: S101
+        level = told_level(gate, sign)
+        group.codes.append(level.code)
+        power = gate.coefficients.power  # a hard gate is a weighted product: exponents of gates in gates multiply
+        strength = len(below) * power if level.role in HARD_ROLES and math.isfinite(power) else 1.0
+        for child, weight in zip(below, gate.weights, strict=True):
+            found = _below_negations(order, child, negated=sign)
+            node, share = order[found.position][0], above * weight * strength
+            if isinstance(node, Gate) and not found.name and told_level(node, found.negated).role == group.level.role:
+                waiting.append((share, found.position, found.negated))
+            else:
+                inputs.append((share, found))
+    total = sum(share for share, _ in inputs)
+    return [(share / total, found) for share, found in inputs]
+
+
+def _below_negations(order: Order, position: int, *, negated: bool = False) -> _Unnegated:
+    name, opposite = "", False
+    while True:
+        node, below = order[position]
+        if node.name and not name:
+            name, opposite = node.name, negated
+        if not isinstance(node, Not):
+            return _Unnegated(position, negated, name, opposite)
+        position, negated = below[0], not negated
+
+
+def _tidy(group: Group) -> None:
+    """Bring the leaves of a band together, and what weighs most to the front."""
+    both = group.level.role in AND_ROLES
+    kept: list[Item] = []
+    for item in group.items if group.level.role != NEUTRAL_ROLE else []:
+        for before in kept:
+            if isinstance(item.said, Statement) and isinstance(before.said, Statement):
+                joined = band(before.said, item.said, both=both)
+                if joined:
+                    before.share, before.said = before.share + item.share, joined
+                    break
+        else:
+            kept.append(item)
+    group.items = sorted(kept or group.items, key=lambda item: -item.share)
