@@ -12,22 +12,19 @@ import array
 import csv
 import json
 import math
+import os
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Seed = int | np.random.Generator | None
+Seed = int | np.random.Generator | None
 
 _LARGEST_TABLE = 20  # variables; 2 ** 20 rows
 _CELLS = "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension"

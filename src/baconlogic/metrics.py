@@ -12,19 +12,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baconlogic.core.results import Result
+from baconlogic.core import Bools, Floats
+from baconlogic.core.subject import Result
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
-    Bools = NDArray[np.bool_]
-    Cases = Floats | Bools  # how many cases each row stands for
+Ints = NDArray[np.intp]
+Cases = Floats | Bools  # how many cases each row stands for
 
 NORMAL = 1.959963984540054  # 95% of a normal distribution lie within so many standard deviations
 UNKNOWN = 0.25  # the variance of a number in [0, 1] is at most so much, where one case alone does not tell it

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baconlogic import Decision, metrics
 from baconlogic.cli import _models, _options, _print, _tables
-from baconlogic.core.results import Result
-from baconlogic.core.subject import subject
+from baconlogic.core import Floats
+from baconlogic.core.subject import Result, subject
 from baconlogic.core.words import aligned, percent
 from baconlogic.metrics import Estimate
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
+Ints = NDArray[np.intp]
 
 
 def evaluate(

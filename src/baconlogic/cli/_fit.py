@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from numpy.typing import NDArray
 from typer import Option
 
 from baconlogic.cli import _models, _options, _overwrite, _print, _tables
@@ -17,7 +18,6 @@ from baconlogic.core.files import write_whole
 from baconlogic.core.words import one_line
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from polars import DataFrame
 
     from baconlogic import Decision, Tree

@@ -6,13 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from baconlogic import Decision, ModelFormatError, Tree, load
 from baconlogic.cli import _options, _print, _tables
 from baconlogic.cli._run import RefusedError
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
     from polars import DataFrame
 
 MOST_CLASSES = 100

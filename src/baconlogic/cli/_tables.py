@@ -12,6 +12,7 @@ import io
 import sys
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,6 @@ from baconlogic.cli._run import MisusedError, RefusedError
 from baconlogic.core.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from polars import DataFrame
 
 FORMATS = {

@@ -11,16 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
+from baconlogic.core import Floats
 from baconlogic.core.checks import check_finite, check_text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 Label = str | int | float | bool
 Kind = Literal["number", "truth", "category"]

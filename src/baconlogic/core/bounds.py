@@ -11,34 +11,29 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, gcd
 from baconlogic.core.checks import ParameterError, parts_of
+from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Criterion, unlisted
 from baconlogic.core.evaluate import raw_columns
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.columns import Columns
-
-    Floats = NDArray[np.float64]
-    Key = tuple[str, bool]  # feature, whether as categories
-    RawEnds = tuple[NDArray[Any], NDArray[Any]]
-    Intervals = dict[Key, RawEnds]
-    Ends = tuple[Floats, Floats]  # the lowest and the highest truth, each with its falsity: (2, rows)
-    Known = dict[int, Ends]  # by position
-    Criteria = dict[Key, list[Criterion]]
-    Raw = dict[Key, NDArray[Any]]
-    Order = list[tuple[Node, tuple[int, ...]]]
+Key = tuple[str, bool]  # feature, whether as categories
+RawEnds = tuple[NDArray[Any], NDArray[Any]]
+Intervals = dict[Key, RawEnds]
+Ends = tuple[Floats, Floats]  # the lowest and the highest truth, each with its falsity: (2, rows)
+Known = dict[int, Ends]  # by position
+Criteria = dict[Key, list[Criterion]]
+Raw = dict[Key, NDArray[Any]]
+Order = list[tuple[Node, tuple[int, ...]]]
 
 TOLERANCE = 1e-6
 AT_ONCE = 256  # parts to split in one step

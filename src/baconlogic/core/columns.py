@@ -8,18 +8,13 @@ from __future__ import annotations
 import contextlib
 import difflib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
+from numpy.typing import NDArray
 
 _PANDAS_NULLS = ("NAType", "NaTType")  # known by name, so that pandas need not be there
 

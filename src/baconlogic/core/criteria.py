@@ -17,10 +17,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from baconlogic.core import Floats
 from baconlogic.core.checks import (
     Hint,
     ParameterError,
@@ -34,7 +36,9 @@ from baconlogic.core.criterion import (
     FARTHEST,
     LARGEST,
     UNSTATED,
+    Category,
     Criterion,
+    ExpressionBuilder,
     Leeway,
     Numeric,
     complement,
@@ -44,13 +48,6 @@ from baconlogic.core.criterion import (
 )
 from baconlogic.core.gcd import logistic
 from baconlogic.core.words import degree, digits, listed, number, numbers
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from baconlogic.core.criterion import Category, ExpressionBuilder
-
-    Floats = NDArray[np.float64]
 
 __all__ = ["UNSTATED", "Criterion", "Given", "Numeric", "Ramp", "Sigmoid", "Table", "unlisted"]
 

@@ -10,23 +10,20 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from baconlogic.core import Floats
 from baconlogic.core.checks import Hint, ParameterError, check_truth
 from baconlogic.core.words import degree, digits, number
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Category = str | int | bool
-    Operation = Literal["+", "*", "-", "/", "min", "max", "abs", "exp", "log", "expm1"]
+Category = str | int | bool
+Operation = Literal["+", "*", "-", "/", "min", "max", "abs", "exp", "log", "expm1"]
 
 UNSTATED = (
     "the value is missing and no truth for missing values is stated; add `missing 0.5` to the criterion's brackets, "

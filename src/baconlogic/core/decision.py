@@ -6,31 +6,25 @@ X --trees--> truth --links--> score and probability --> class
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from baconlogic.core import Floats, files
 from baconlogic.core import answers as answering
 from baconlogic.core import evaluate as evaluation
-from baconlogic.core import files
 from baconlogic.core.answers import Feature, Label, Link
 from baconlogic.core.checks import LABEL, ParameterError, check_finite
 from baconlogic.core.columns import Columns
 from baconlogic.core.nodes import Leaf, flatten
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import number
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 __all__ = ["Decision", "Feature", "Label", "Link", "load"]
 

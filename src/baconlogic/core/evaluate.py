@@ -13,29 +13,23 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, Ints, gcd
 from baconlogic.core.checks import ParameterError, parts_of
+from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.columns import Columns
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Pair = tuple[Floats, Floats]  # truths and falsities, (nodes, rows) each
+Pair = tuple[Floats, Floats]  # truths and falsities, (nodes, rows) each
 
 COMPILED_ROWS = 100_000
 NUMPY_BLOCK = 8192

@@ -16,19 +16,17 @@ import math
 import os
 import stat
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files as package_files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from baconlogic.core.answers import Feature, Label, Link, as_label, plain_data
 from baconlogic.core.criterion import KINDS, Criterion
 from baconlogic.core.gcd import AGGREGATORS
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 FORMAT, VERSION = "baconlogic", 1
 MOST_BYTES = 64 * 1024 * 1024

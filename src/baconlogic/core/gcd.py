@@ -19,17 +19,14 @@ smallest that a computer can hold, where digits are lost one by one and programs
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
+from baconlogic.core import Floats
 
 FAR = 690.0
 LEAST = 1e-300  # exp(-FAR) is a little above

@@ -5,15 +5,12 @@ This is the one place that says "must have all" and "mandatory"; all else asks i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baconlogic.core.gcd import NEUTRAL, check_andness, drastic, product
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,15 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from baconlogic.core import gcd
 from baconlogic.core.checks import check_text
 from baconlogic.core.criteria import Criterion, Given
 from baconlogic.core.levels import LEVELS, Level, nearest_level
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 _CODES = "|".join(re.escape(code) for code in LEVELS)
 _FORMULA = re.compile(rf"^\s*not\s|^\s*(\w+\s+)?({_CODES}|[-+]?[\d.]+)\s*\(|\[.*\b(at|half|if|other|missing)\b.*\]\s*$")

@@ -19,20 +19,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baconlogic.core.criteria import Given
 from baconlogic.core.criterion import KINDS, Criterion
 from baconlogic.core.gcd import AGGREGATORS, DEFAULT
 from baconlogic.core.levels import LEVELS
-from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path, flatten
 from baconlogic.core.words import digits, listed, one_line, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from baconlogic.core.nodes import Path
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")

@@ -1,30 +1,27 @@
 """What is asked about: one tree with the truth at which its decision turns, the two answers, and the columns it knows.
 
 A question takes a Tree, a Decision (what `load` gives) or a fitted classifier. A tree alone turns at 0.5 and answers
-yes or no. Of more than two classes the tree of one is asked about: `label`, rather than not.
+yes or no. Of more than two classes the tree of one is asked about: `label`, rather than not. And what answers have in
+common: they are frozen, read well as text, and can be carried on as plain data or a table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from baconlogic.core import Bools, Floats
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core.answers import Label, Link
 from baconlogic.core.checks import LABEL, ParameterError, check_finite
 from baconlogic.core.columns import Columns
 from baconlogic.core.decision import Decision
-from baconlogic.core.nodes import Leaf
+from baconlogic.core.nodes import Leaf, Node
 from baconlogic.core.tree import Tree
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 HALF = 0.5  # where a tree turns that states nothing else
 
@@ -195,3 +192,44 @@ def _as_rows(row: Any, columns: Sequence[str] | None) -> tuple[Any, Sequence[str
 
 def _is_column(value: Any) -> bool:
     return isinstance(value, list | tuple | Mapping) or (hasattr(value, "__len__") and not isinstance(value, str))
+
+
+class Result:
+    """A frozen dataclass that is an answer."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain data; trees are written as formulas, and what begins with _ stays inside."""
+        names = [each.name for each in fields(self) if not each.name.startswith("_")]  # type: ignore[arg-type]
+        return {name: _plain(getattr(self, name)) for name in names}
+
+
+class Listing(Result):
+    """An answer that is a table: `rows` are its lines, all of one kind."""
+
+    rows: tuple[Result, ...]
+
+    def to_frame(self) -> Any:
+        """Return the table as a pandas frame."""
+        try:
+            import pandas as pd
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError("to_frame() needs pandas: pip install pandas; to_dict() does not") from None
+        return pd.DataFrame([row.to_dict() for row in self.rows])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Result):
+        return value.to_dict()
+    if isinstance(value, Tree):
+        return value.formula()
+    if isinstance(value, Node):
+        return Tree(value).formula()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
+from baconlogic.core import Floats, files, notation
 from baconlogic.core import bounds as bounding
 from baconlogic.core import evaluate as evaluation
-from baconlogic.core import files, notation
 from baconlogic.core.columns import Columns
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path, as_node, walk
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    pass
 
 __all__ = ["Gate", "Leaf", "Node", "Not", "Path", "Tree"]
 

@@ -21,25 +21,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, gcd
 from baconlogic.core.answers import Link
-from baconlogic.core.criterion import FARTHEST, LARGEST
+from baconlogic.core.criterion import FARTHEST, LARGEST, Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, rebuild
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.criterion import Criterion
-
-    Floats = NDArray[np.float64]
-    Span = tuple[float, float]
+Span = tuple[float, float]
 
 # How far a parameter usually moves; those of learn/search/refine, in the parameters here.
 WEIGHT = 0.63 / math.sqrt(2.0)  # two weights share what one number does there

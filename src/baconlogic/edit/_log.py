@@ -6,16 +6,16 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from baconlogic import metrics
 from baconlogic.core import notation
+from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node
-from baconlogic.core.results import Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Result, Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import number
 from baconlogic.edit._parameters import negate, rename, reweight, set_andness, set_criterion, snap
@@ -24,9 +24,6 @@ from baconlogic.edit._refit import refit
 from baconlogic.edit._regroup import regroup
 from baconlogic.edit._simplify import simplify
 from baconlogic.edit._structure import add, remove
-
-if TYPE_CHECKING:
-    from baconlogic.core.columns import Columns
 
 SHOWN = 10  # rows, or items of a list, that a text names
 _EDITS = (add, negate, prune, refit, regroup, remove, rename, reweight, set_andness, set_criterion, simplify, snap)

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baconlogic.core import notation
 from baconlogic.core.checks import ParameterTypeError, Place
 from baconlogic.core.criteria import Criterion
-from baconlogic.core.nodes import Gate, Leaf, Node, Not, mapped
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path, mapped
 from baconlogic.core.tree import Tree
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.nodes import Path
-
-    What = Path | Node | str
+What = Path | Node | str
 
 
 def snap(tree: Tree) -> Tree:

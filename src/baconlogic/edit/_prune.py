@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from baconlogic import metrics
+from baconlogic.core import Bools, Floats
 from baconlogic.core import evaluate as evaluation
+from baconlogic.core.columns import Columns
 from baconlogic.core.evaluate import Truths, combined, leaf_truths
 from baconlogic.core.nodes import Gate, Leaf, Node, flatten, shares
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.edit._structure import without, without_leaves
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.columns import Columns
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 
 def prune(

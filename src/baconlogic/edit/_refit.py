@@ -12,30 +12,25 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from baconlogic.core import Floats
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core.answers import Link
 from baconlogic.core.checks import check_finite
 from baconlogic.core.columns import Columns
 from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Gate, Leaf, Node, Path, flatten
-from baconlogic.core.results import Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Result, Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.edit import _gradient as gradient
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Choice = set[tuple[Path, str]]
+Choice = set[tuple[Path, str]]
 
 WORDS = ("weights", "andness", "criteria")
 SAMPLE = 10_000  # rows that are learned from first, where there are at least twice as many

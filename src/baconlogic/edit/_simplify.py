@@ -15,13 +15,14 @@ With a tolerance, gates that are nearly the same merge too, and leaves without e
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from baconlogic.core import Floats, gcd
 from baconlogic.core import evaluate as evaluation
-from baconlogic.core import gcd
 from baconlogic.core.columns import Columns
 from baconlogic.core.evaluate import Truths, combined, leaf_truths
 from baconlogic.core.levels import LEVELS, nearest_level
@@ -30,13 +31,7 @@ from baconlogic.core.tree import Tree
 from baconlogic.edit._parameters import negated
 from baconlogic.edit._structure import carried, without
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Parts = list[tuple[Node, float]]  # inputs with their exponents; with their weights when neutral or drastic
+Parts = list[tuple[Node, float]]  # inputs with their exponents; with their weights when neutral or drastic
 
 SAME = 1e-13  # how well a gate must give back the exponents it was made for
 LEAST_EXPONENT = 0.05  # (1e-308) ** 0.05 is 4e-16

@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core.checks import LABEL, ParameterError
 from baconlogic.core.columns import Columns
-from baconlogic.core.results import Listing, Result
+from baconlogic.core.subject import Listing, Result
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import aligned, listed, one_line
 from baconlogic.learn.thresholds import SETTLED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from baconlogic.learn.path import PathEntry
 
     Features = frozenset[str]

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baconlogic import metrics
+from baconlogic.core import Bools, Floats
 from baconlogic.core.evaluate import Truths, leaf_truths
-from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.nodes import Leaf
+from baconlogic.core.subject import Listing, Result, Subject, subject
 from baconlogic.core.words import aligned, listed, one_line, percent
 from baconlogic.edit._structure import without_leaves
 from baconlogic.explain._words import LeafRole, by_feature, feature_role, leaf_roles
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from baconlogic.core.nodes import Leaf
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    LeafTruths = dict[Leaf, Floats]
+LeafTruths = dict[Leaf, Floats]
 
 RARE = 0.01  # the share of rows at each end of a feature's values that is left out: one outlier must not decide
 MOST_VALUES = 21  # of a feature with several leaves to be tried in each row

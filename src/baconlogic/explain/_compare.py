@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from baconlogic.core.nodes import Gate
 from baconlogic.core.notation import say
-from baconlogic.core.results import Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Result, Subject, subject
 from baconlogic.core.words import aligned, listed, number, one_line, percent
-from baconlogic.explain._words import by_feature, feature_role, leaf_roles, statement, told
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.explain._words import LeafRole
+from baconlogic.explain._words import LeafRole, by_feature, feature_role, leaf_roles, statement, told
 
 MOST_ROWS = 10  # to be listed in text
 

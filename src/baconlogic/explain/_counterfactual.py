@@ -12,31 +12,24 @@ distance over which its criterion goes from hardly true to nearly true. A change
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from baconlogic.core import Floats
+from baconlogic.core.answers import Label
 from baconlogic.core.checks import Parameter, ParameterError, check_finite
+from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Table
 from baconlogic.core.nodes import Leaf
-from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import Instance, Subject, subject
+from baconlogic.core.subject import Instance, Listing, Result, Subject, subject
+from baconlogic.core.tree import Tree
 from baconlogic.core.words import aligned, number, one_line
 from baconlogic.explain import _case as cases
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.columns import Columns
-    from baconlogic.core.tree import Tree
-
-    Floats = NDArray[np.float64]
 
 BISECTIONS = 40
 NUDGES = (0.0, *(10.0**k for k in range(-15, -2)))  # rounding may leave a value just short of turning the decision

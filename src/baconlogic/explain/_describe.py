@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baconlogic.core.answers import Label
 from baconlogic.core.levels import AND_ROLES, NEUTRAL_ROLE, OR_ROLES
-from baconlogic.core.results import Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Result, Subject, subject
+from baconlogic.core.tree import Tree
 from baconlogic.core.words import aligned, listed, number, one_line, percent
 from baconlogic.explain._case import answer
 from baconlogic.explain._words import ALONE, Group, Item, LeafRole, Statement, band, leaf_roles, statement, told
-
-if TYPE_CHECKING:
-    from baconlogic.core.answers import Label
-    from baconlogic.core.tree import Tree
 
 MOST_ITEMS = 8  # to be told one by one in the summary
 MOST_INNER = 4  # statements of a group to be told where it is mentioned

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baconlogic import metrics
 from baconlogic.core.evaluate import Truths, leaf_truths
 from baconlogic.core.nodes import Leaf
-from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import subject
+from baconlogic.core.subject import Listing, Result, subject
 from baconlogic.core.words import aligned, listed, one_line, percent
 from baconlogic.edit._prune import best_order, bottom_order
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
 
 ORDERS = ("bottom", "best")
 ROUNDING = 1e-12  # accuracies that differ by less are equal

@@ -13,32 +13,25 @@ Where several features pull both ways at once, bounds may be wider than exact: a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from baconlogic.core import Floats
+from baconlogic.core.answers import Label
 from baconlogic.core.criteria import Table
 from baconlogic.core.evaluate import both_combined
 from baconlogic.core.nodes import Leaf, flatten
-from baconlogic.core.results import Result
-from baconlogic.core.subject import Instance, Subject, subject
+from baconlogic.core.subject import Instance, Result, Subject, subject
+from baconlogic.core.tree import Tree
 from baconlogic.core.words import number
 from baconlogic.explain import _case as cases
-from baconlogic.explain._words import leaf_roles
+from baconlogic.explain._words import LeafRole, leaf_roles
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.tree import Tree
-    from baconlogic.explain._words import LeafRole
-
-    Floats = NDArray[np.float64]
-    Sided = tuple[float, float]  # truth and falsity
+Sided = tuple[float, float]  # truth and falsity
 
 MOST_BANDS = 6  # missing features with several leaves, for which "free" means both any value and still missing
 

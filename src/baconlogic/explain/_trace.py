@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from baconlogic.core import gcd, notation
-from baconlogic.core.answers import two_probabilities
+from baconlogic.core.answers import Label, two_probabilities
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
-from baconlogic.core.results import Result
-from baconlogic.core.subject import subject
+from baconlogic.core.subject import Result, subject
+from baconlogic.core.tree import Tree
 from baconlogic.core.words import aligned, degree, listed, number, one_line, percent
 from baconlogic.explain import _case as cases
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.tree import Tree
 
 MATTERS = 1e-9  # an input whose extremes move a gate by less drives nothing
 MOST_CALLED = 3  # features that a part without a name is called by

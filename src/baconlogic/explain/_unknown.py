@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import subject
+from baconlogic.core.answers import Label
+from baconlogic.core.columns import Columns
+from baconlogic.core.nodes import Leaf
+from baconlogic.core.subject import Listing, Result, subject
 from baconlogic.core.words import aligned, listed, number, one_line, percent
 from baconlogic.explain import _case as cases
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.columns import Columns
-    from baconlogic.core.nodes import Leaf
 
 MOST_VALUES = 200  # of a column of X that are tried
 DEGREES = tuple(k / 20.0 for k in range(1, 20, 2))  # 0.05, 0.15, ..., 0.95: where values are tried without X

@@ -12,20 +12,18 @@ import math
 from collections import deque
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.levels import AND_ROLES, HARD_ROLES, NEUTRAL_ROLE, Level, nearest_level
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations, shares
+from baconlogic.core.tree import Tree
 from baconlogic.core.words import degree, listed, numbers, one_line
 
-if TYPE_CHECKING:
-    from baconlogic.core.tree import Tree
-
-    Order = list[tuple[Node, tuple[int, ...]]]
-    Span = tuple[float, float]  # raw values between which a statement is more than half true; ends may be infinite
+Order = list[tuple[Node, tuple[int, ...]]]
+Span = tuple[float, float]  # raw values between which a statement is more than half true; ends may be infinite
 
 MOST_CATEGORIES = 6  # to be told one by one
 MOST_FEATURES = 4  # to call a group by

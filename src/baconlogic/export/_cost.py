@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baconlogic.core.results import Result
+from baconlogic.core.subject import Result
 from baconlogic.core.words import aligned
 from baconlogic.export._c import literal, to_c
 from baconlogic.export._compile import program

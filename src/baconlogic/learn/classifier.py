@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import os
 import time
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import assert_all_finite, check_array, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -21,24 +24,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from baconlogic.core import Floats
 from baconlogic.core.answers import LARGEST
 from baconlogic.core.checks import Hint, ParameterError
 from baconlogic.core.columns import Columns
+from baconlogic.core.decision import Decision
 from baconlogic.core.subject import subject
+from baconlogic.core.tree import Tree
 from baconlogic.learn import encode, params, thresholds
-from baconlogic.learn.fit import decide
+from baconlogic.learn.fit import CallbackSupportMixin, Progress, decide, with_callbacks
 from baconlogic.learn.path import with_entry
-from baconlogic.learn.progress import CallbackSupportMixin, Progress, with_callbacks
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from baconlogic.core.decision import Decision
-    from baconlogic.core.tree import Tree
-    from baconlogic.kernel import Floats
 
 
 class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]

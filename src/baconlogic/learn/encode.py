@@ -17,32 +17,25 @@ a table of truths is kept as it was typed.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baconlogic.core import gcd
-from baconlogic.core.answers import LARGEST
+from baconlogic.core import Floats, Ints, gcd
+from baconlogic.core.answers import LARGEST, Kind
 from baconlogic.core.checks import Parameter, ParameterError
+from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Criterion, Given, Ramp, Sigmoid, Table
 from baconlogic.core.gcd import NEUTRAL
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations
+from baconlogic.core.tree import Tree
 from baconlogic.kernel.loops import MISSING
 from baconlogic.kernel.loss import Topology
 from baconlogic.learn.search import draft as drafts
 from baconlogic.learn.search.draft import CRISP, Draft, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.answers import Kind
-    from baconlogic.core.columns import Columns
-    from baconlogic.core.tree import Tree
-    from baconlogic.kernel import Floats, Ints
-
 
 NUMBER: Final = "number"
 TRUTH: Final = "truth"

@@ -1,16 +1,21 @@
-"""One fit: from its parameters to the searches that run side by side, and from what they find to a decision."""
+"""One fit: from its parameters to the searches that run side by side, and from what they find to a decision.
+
+Its sign of life: scikit-learn's callbacks where it has them, and rich when asked for by `verbose`.
+"""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from baconlogic.core import __version__
+from baconlogic.core import Floats, Ints, __version__
 from baconlogic.core.criteria import Table
 from baconlogic.core.decision import Decision, Feature, Link
 from baconlogic.core.nodes import Leaf
@@ -18,22 +23,28 @@ from baconlogic.core.tree import Tree
 from baconlogic.kernel.compile import interruptible
 from baconlogic.learn import validate
 from baconlogic.learn.encode import CATEGORY
-from baconlogic.learn.params import unmet
+from baconlogic.learn.params import Params, unmet
 from baconlogic.learn.path import History, PathEntry, tree_provenance
+from baconlogic.learn.search.problem import Found, Search
+from baconlogic.learn.validate import Fold, Target, Values
 from baconlogic.metrics import base_log_loss
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
+except ImportError:  # scikit-learn before 1.9
 
-    from baconlogic.kernel import Floats, Ints
-    from baconlogic.learn.params import Params
-    from baconlogic.learn.progress import Progress
-    from baconlogic.learn.search.problem import Found, Search
-    from baconlogic.learn.validate import Fold, Target, Values
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
 
-    Job = tuple[int, Search, Ints, Ints | None]  # which target, the search, the rows to learn from, those held out
-    Tries = tuple[Found, list[Fold]]  # on all rows, and on folds
-    Result = tuple[Tree, Link, list[PathEntry], History]
+    def with_callbacks(method: Any) -> Any:
+        """Return the method as it is."""
+        return method
+
+
+Job = tuple[int, Search, Ints, Ints | None]  # which target, the search, the rows to learn from, those held out
+Tries = tuple[Found, list[Fold]]  # on all rows, and on folds
+Result = tuple[Tree, Link, list[PathEntry], History]
 
 SEARCHING = 0.8  # the part of a time budget that searches share; the rest is for what comes before and after
 
@@ -164,3 +175,53 @@ def _constant(p: Params, rate: float) -> tuple[Tree, Link]:
     value: Any = 0 if column.kind != CATEGORY else column.categories[0] if column.categories else ""
     criterion = Table([(value, 0.5)], other=0.5, missing=0.5)
     return Tree(Leaf(column.name, criterion)), Link(*validate.flat_link(rate))
+
+
+class Progress:
+    """Counts finished pieces of work and tells whoever wants to know."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any, *, verbose: bool) -> None:
+        self._estimator, self._data = estimator, {"X": X, "y": y}
+        self._bar: Any = _rich() if verbose else None
+        self._task: Any = None
+        self._context: Any = None
+
+    def __enter__(self) -> Self:
+        if hasattr(self._estimator, "_init_callback_context"):
+            self._context = self._estimator._init_callback_context(max_subtasks=None)
+            self._context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        if self._bar is not None:
+            self._bar.start()
+            self._task = self._bar.add_task("search", total=None)
+        return self
+
+    def expect(self, pieces: int) -> None:
+        """Say how many pieces of work there are in all."""
+        if self._bar is not None:
+            self._bar.update(self._task, total=pieces)
+
+    def done(self, what: str) -> bool:
+        """Say that a piece is done; True when a callback asks to stop."""
+        if self._bar is not None:
+            self._bar.update(self._task, advance=1, description=what)
+        if self._context is None:
+            return False
+        piece = self._context.subcontext(task_name=what)
+        piece.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        return bool(piece.call_on_fit_task_end(estimator=self._estimator, **self._data))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        if self._context is not None and kind is None:
+            self._context.call_on_fit_task_end(estimator=self._estimator, **self._data)
+
+
+def _rich() -> Any:
+    try:
+        from rich.progress import Progress as Bar
+    except ImportError:
+        raise ImportError("verbose=True shows progress with rich; pip install 'baconlogic[progress]'") from None
+    return Bar(transient=True)

@@ -5,31 +5,27 @@ from __future__ import annotations
 import difflib
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn.utils import check_random_state
 
 from baconlogic.core import gcd
 from baconlogic.core.answers import Feature, as_labels
 from baconlogic.core.checks import Hint, Parameter, ParameterError
+from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Gate, Leaf
+from baconlogic.core.tree import Tree
 from baconlogic.learn import encode
+from baconlogic.learn.encode import Column
 from baconlogic.learn.search.additive import Additive
 from baconlogic.learn.search.auto import Auto
 from baconlogic.learn.search.growth import Growth
 from baconlogic.learn.search.peel import Peel
 from baconlogic.learn.search.refine import Calibrate, Refine
 from baconlogic.learn.search.sinkhorn import Sinkhorn
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.decision import Decision
-    from baconlogic.core.tree import Tree
-    from baconlogic.learn.encode import Column
 
 GIVE_INIT = Hint("init", "init=Tree.parse(...)")
 SEARCHES = {

@@ -10,29 +10,23 @@ so those of different folds can be compared: score 0 is probability 0.5. Scikit-
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baconlogic import metrics
+from baconlogic.core import Bools, Floats
 from baconlogic.core.answers import Link, two_probabilities
-from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Listing, Result, Subject, subject
 from baconlogic.core.words import aligned, number
 from baconlogic.learn.path import HeldOut
 from baconlogic.metrics import Confusion, lower_bound
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Keys = tuple[Floats, ...]
+Keys = tuple[Floats, ...]
 
 __all__ = ["SCENARIOS", "Scenario", "ScenarioRow", "ScenarioTable", "at_least", "costs", "scenarios"]
 

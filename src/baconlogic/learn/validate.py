@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.model_selection import StratifiedKFold
 
+from baconlogic.core import Floats, Ints
 from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.core.decision import Link
 from baconlogic.core.nodes import Leaf
@@ -24,21 +26,15 @@ from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import interruptible
 from baconlogic.learn import encode
 from baconlogic.learn.encode import CATEGORY, Source
+from baconlogic.learn.params import Params
 from baconlogic.learn.path import HeldOut, PathEntry
-from baconlogic.learn.search.problem import Found, Problem, Request
+from baconlogic.learn.search.draft import Draft
+from baconlogic.learn.search.problem import Found, Problem, Request, Search
 from baconlogic.learn.search.refine import polish, ranked
 from baconlogic.metrics import base_log_loss, log_loss_of_scores
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.kernel import Floats, Ints
-    from baconlogic.learn.params import Params
-    from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.problem import Search
-
-    Values = dict[tuple[int, int], Floats]  # decision values of held-out rows, by kind of tree (1: a rival) and size
-    Fold = tuple[Ints, Values]  # the rows held out, and what was said of them
+Values = dict[tuple[int, int], Floats]  # decision values of held-out rows, by kind of tree (1: a rival) and size
+Fold = tuple[Ints, Values]  # the rows held out, and what was said of them
 
 FOLDS = 5
 MOST_ROWS = 6000  # more are sampled for search and validation; the last refinement sees all

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic.core.nodes import Path
 from baconlogic.core.subject import Subject, subject
 from baconlogic.plot import _layout as layout
 from baconlogic.plot import _style as style
@@ -13,11 +15,7 @@ from baconlogic.plot._layout import FIGURES, GAUGE, PAD, Line, Part, TreePlan
 from baconlogic.plot._style import BLACK, BLUE, GREY, ORANGE, PALE, SKY, SMALL, TEXT, VERMILLION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from matplotlib.axes import Axes
-
-    from baconlogic.core.nodes import Path
 
 LARGEST = 300.0  # inches; pictures of more are beyond what can be saved
 MARGIN = 0.12  # inches around the drawing

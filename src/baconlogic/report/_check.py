@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic.core.levels import LEVELS
-from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import subject
+from baconlogic.core.subject import Listing, Result, subject
 from baconlogic.core.words import listed, number, one_line
 from baconlogic.explain._case import answer
 from baconlogic.report._facts import MIRRORED, Facts, UnknownPartError, is_equal, quoted

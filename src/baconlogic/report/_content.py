@@ -22,8 +22,8 @@ from baconlogic.report import _pictures as pictures
 from baconlogic.report._figures import tenths
 
 if TYPE_CHECKING:
+    from baconlogic.core import Bools
     from baconlogic.explain._alternatives import Alternatives
-    from baconlogic.metrics import Bools
     from baconlogic.report._figures import Figure, HeldOutFigures
     from baconlogic.report._material import Material
 

@@ -8,25 +8,19 @@ enter one by one and are swapped, judged by the quadratic model of the loss arou
 from __future__ import annotations
 
 from math import exp, log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, Ints, gcd
 from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.learn.search import draft as drafts
-from baconlogic.learn.search.draft import CRISP, Literal
+from baconlogic.learn.search.draft import CRISP, Draft, Literal
 from baconlogic.learn.search.growth import LEAST_GAIN, PATIENCE
-from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.refine import polish
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from baconlogic.kernel import Floats, Ints
-    from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.problem import Problem, Request
 
 SLOPE = 1.0  # of a leaf on the robust scale: between the quartiles a truth runs from 0.34 to 0.66
 NARROW, STEEPEST = 0.4, 1e3  # columns of less deviation, mostly of categories, have steeper leaves, up to so much

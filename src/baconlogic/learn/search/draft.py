@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from baconlogic.core import Floats, Ints
 from baconlogic.kernel.loss import Parameters, Topology, left_chain, parts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
-
-    from baconlogic.kernel import Floats, Ints
 
 STEEPNESS, THRESHOLD = LINK = 8.0, 0.5  # of a link to start from
 CRISP = 7.0  # slope times distance from the centre where a crisp leaf is within 1e-3 of false or true

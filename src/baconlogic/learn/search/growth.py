@@ -8,24 +8,19 @@ From the best tree of each size (`Grower._extend`):
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from heapq import merge
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from baconlogic.core import Ints
 from baconlogic.kernel.compile import interruptible
 from baconlogic.learn.search import draft as drafts
-from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.draft import Draft
+from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.refine import gate_bounds, refine, sharpen
 from baconlogic.learn.search.screen import REPLACE, Proposal, Screen
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from baconlogic.kernel import Ints
-    from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.problem import Problem, Request
 
 SHORT, LONG = 12, 80  # steps of descent
 CANDIDATES, FINALISTS, SWAPS = 12, 3, 6

@@ -15,26 +15,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, log1p, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from baconlogic.core import Bools, Floats, Ints
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.learn.search import draft as drafts
-from baconlogic.learn.search.draft import CRISP, Literal
-from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.draft import CRISP, Draft, Literal
+from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.refine import fit_link
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from baconlogic.kernel import Bools, Floats, Ints
-    from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.problem import Problem, Request
-
-    Rows = NDArray[np.int32]
+Rows = NDArray[np.int32]
 
 JOINS = (1.25, -0.25)  # the andness that joins a literal of label 0 (product) and of label 1 (its dual)
 Z = 2.0  # standard deviations of the Wilson bound

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
-from baconlogic.core import gcd
+from baconlogic.core import Bools, Floats, Ints, gcd
 from baconlogic.kernel.loss import Batch, Settings, node_truths, root_truths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baconlogic.kernel import Bools, Floats, Ints
-    from baconlogic.learn.search.draft import Draft
+from baconlogic.learn.search.draft import Draft
 
 
 @dataclass(frozen=True)

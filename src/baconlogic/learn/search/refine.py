@@ -20,27 +20,22 @@ give the loss of every cut at once.
 from __future__ import annotations
 
 from math import exp, log, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, gcd
 from baconlogic.kernel import loops
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import compiled
+from baconlogic.kernel.loops import Workspace
+from baconlogic.kernel.loss import Batch, Settings, Topology
 from baconlogic.learn.search import draft as drafts
 from baconlogic.learn.search.draft import CRISP, STEEPNESS, THRESHOLD, Draft, Literal
-from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.screen import EDGE, losses_at, view_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from baconlogic.kernel import Floats
-    from baconlogic.kernel.loops import Workspace
-    from baconlogic.kernel.loss import Batch, Settings, Topology
-    from baconlogic.learn.search.problem import Problem, Request
 
 LINEAR, EXPONENTIAL, BOUNDED = 0, 1, 2
 STEEPEST = 1e4  # of a slope, on the robust scale

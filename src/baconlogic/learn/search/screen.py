@@ -9,26 +9,22 @@ Of a wide table all columns are tried by two gates, and only the best of them by
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import log as ln
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from baconlogic.core import Bools, Floats, Ints
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.elementary import exp, log, log_of_one_plus
 from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.learn.search.draft import Draft, Literal
+from baconlogic.learn.search.problem import Problem
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from baconlogic.kernel import Bools, Floats, Ints
-    from baconlogic.learn.search.problem import Problem
-
-    Bytes = NDArray[np.uint8]
+Bytes = NDArray[np.uint8]
 
 EDGE = 1e-6  # how far off 0 and 1 the truths of a node are kept
 GRID = 17  # truths of a node at which the loss is tabulated, evenly spaced

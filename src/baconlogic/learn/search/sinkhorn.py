@@ -10,35 +10,28 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, Ints, gcd
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import interruptible
 from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.kernel.sinkhorn import harden
 from baconlogic.learn.search import draft as drafts
 from baconlogic.learn.search import epochs as annealing
-from baconlogic.learn.search.draft import Literal
-from baconlogic.learn.search.epochs import Phase, Schedule
-from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.draft import Draft, Literal
+from baconlogic.learn.search.epochs import Blocks, Phase, Schedule
+from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.refine import agreeing, fit_link, refine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baconlogic.kernel import Floats, Ints
-    from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.epochs import Blocks
-    from baconlogic.learn.search.problem import Problem, Request
 
 REFINEMENT = 150  # steps of descent after the second phase
 LENIENCE = 0.1  # of the penalty meanwhile: the paper's loss has none on criteria and andness
