@@ -128,12 +128,8 @@ class _Compiler:
     def _two_probabilities(self, truth: Ref, link: Link) -> tuple[Ref, ...]:
         score = self.bind("s0", _score(truth, link))
         small = self.bind("r0", _fading(Op("abs", (score,)), FAR, 1.0))
-        yes = Less(ZERO, score)
-        large_share, small_share = Op("/", (ONE, _sum(ONE, small))), Op("/", (small, _sum(ONE, small)))
-        return (
-            self.bind("p0", If(yes, small_share, large_share)),
-            self.bind("p1", If(yes, large_share, small_share)),
-        )
+        rising, falling = _logistic(score, small)
+        return self.bind("p0", falling), self.bind("p1", rising)
 
     def _many_probabilities(self, scores: list[Ref]) -> tuple[Ref, ...]:
         """Write sigmoids divided by their sum, as a softmax of their logs: there is an answer also where all are 0."""
@@ -270,8 +266,8 @@ class _LeafBuilder:
         """Write 1 / (1 + e) or e / (1 + e), by the side of the centre, where e = exp(-|slope (x - centre)|)."""
         past, steep = self.past(centre), abs(slope)
         small = self._bound(_fading(Op("abs", (past,)), min(FAR / steep, sys.float_info.max), steep))
-        larger, smaller = Op("/", (ONE, _sum(ONE, small))), Op("/", (small, _sum(ONE, small)))
-        return If(Less(ZERO, past), *((larger, smaller) if slope > 0.0 else (smaller, larger)))
+        rising, falling = _logistic(past, small)
+        return rising if slope > 0.0 else falling
 
     def choices(self, truths: Sequence[tuple[Category, float]], other: float | None) -> Expr:
         """Write the truth of each group of categories; the commonest is what remains where nothing else is allowed."""
@@ -311,6 +307,13 @@ def _kinds(criterion: Criterion) -> set[Kind]:
 def _score(truth: Ref, link: Link) -> Expr:
     steepness = min(link.steepness, LARGEST / (1.0 + abs(link.threshold)))  # the product must not overflow
     return Op("*", (Num(steepness), Op("-", (truth, Num(link.threshold)))))
+
+
+def _logistic(u: Expr, small: Expr) -> tuple[Expr, Expr]:
+    """Write the logistic of u and its rest: 1 / (1 + e) and e / (1 + e), by the sign of u; `small` is e = exp(-|u|)."""
+    larger, smaller = Op("/", (ONE, _sum(ONE, small))), Op("/", (small, _sum(ONE, small)))
+    above = Less(ZERO, u)
+    return If(above, larger, smaller), If(above, smaller, larger)
 
 
 def _fading(distance: Expr, end: float, steepness: float) -> Expr:

@@ -19,11 +19,11 @@ from baconlogic.export._program import Op, unsupported
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from baconlogic.core.criterion import Category, Criterion, Operation
-
-    Rows = list[tuple[str, str]]
     from baconlogic.core.answers import Label
+    from baconlogic.core.criterion import Category, Criterion, Operation
     from baconlogic.export._program import Program
+
+    Rows = list[tuple[str, str]]  # values, each with when it holds
 
 _LINE = 62  # signs of a formula that fit on a line
 _ENDS = "[^ -~]|!|(?<=arara):"  # what old tools may not read, or obey: % !TeX program = ..., % arara: ...
@@ -183,18 +183,18 @@ class _CaseBuilder:
         texts = [_whole(rows) for rows in args]
         first, last = texts[0], texts[-1]
         written = {
-            "+": lambda: " + ".join(texts),
-            "*": lambda: "\\,".join(map(_factor, texts)),
-            "-": lambda: f"{'' if first == '0' else first} - {_factor(last)}".strip(),
-            "/": lambda: f"\\dfrac{{{first}}}{{{last}}}",
-            "abs": lambda: f"\\left|{first}\\right|",
-            "exp": lambda: f"e^{{{first}}}",
-            "expm1": lambda: f"e^{{{first}}} - 1",
-            "log": lambda: f"\\ln({first})",
-            "min": lambda: f"\\min({', '.join(texts)})",
-            "max": lambda: f"\\max({', '.join(texts)})",
+            "+": " + ".join(texts),
+            "*": "\\,".join(map(_factor, texts)),
+            "-": f"{'' if first == '0' else first} - {_factor(last)}".strip(),
+            "/": f"\\dfrac{{{first}}}{{{last}}}",
+            "abs": f"\\left|{first}\\right|",
+            "exp": f"e^{{{first}}}",
+            "expm1": f"e^{{{first}}} - 1",
+            "log": f"\\ln({first})",
+            "min": f"\\min({', '.join(texts)})",
+            "max": f"\\max({', '.join(texts)})",
         }
-        return _always(written[name]()) if name in written else unsupported("LaTeX", Op(name, ()))
+        return _always(written[name]) if name in written else unsupported("LaTeX", Op(name, ()))
 
     def less(self, left: Rows, right: Rows) -> str:
         return f"{_whole(left)} < {_whole(right)}"
@@ -279,12 +279,12 @@ def _combined(gate: Gate, inputs: Sequence[tuple[str, bool]]) -> list[str]:
 
 def _shown(symbol: str, pieces: Sequence[str]) -> str:
     """Write an equation, over several lines where it is long."""
-    lines, room = [""], _LINE
+    lines, left = [""], _LINE
     for piece in pieces:
-        if lines[-1] and _width(piece) > room:
+        if lines[-1] and _width(piece) > left:
             lines.append("")
-            room = _LINE
-        room -= _width(piece)
+            left = _LINE
+        left -= _width(piece)
         lines[-1] += f" {piece}" if lines[-1] else piece
     return f"\\begin{{align*}}\n{symbol} &= " + " \\\\\n&\\quad ".join(lines) + "\n\\end{align*}"
 
