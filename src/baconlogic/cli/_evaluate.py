@@ -36,7 +36,7 @@ def evaluate(
 
 
 @dataclass(frozen=True)
-class Scores(Result):
+class ScoreTable(Result):
     """What a model gets right; of a tree alone, which says nothing of probability, some figures are None."""
 
     rows: int
@@ -64,7 +64,7 @@ class Scores(Result):
         return f"{self.rows} rows; in brackets 95% intervals\n\n{figures}\n\n{aligned(header, table)}"
 
 
-def scores(model: Any, X: Any, y: NDArray[Any], label: Any = None) -> Scores:
+def scores(model: Any, X: Any, y: NDArray[Any], label: Any = None) -> ScoreTable:
     """Judge a Decision or a Tree by rows and their labels."""
     if isinstance(model, Decision):
         classes, truths = model.classes, None
@@ -82,7 +82,7 @@ def scores(model: Any, X: Any, y: NDArray[Any], label: Any = None) -> Scores:
     ranking = truths if chances is None else chances
     if k == 2 and chances is not None:
         ranking = model.truth(X)  # probabilities near 0 and 1 round to ties
-    return Scores(
+    return ScoreTable(
         rows=n,
         accuracy=metrics.share(int(np.trace(confusion)), n),
         usual=float(confusion.sum(axis=1).max() / n),

@@ -19,7 +19,7 @@ from typing import Any
 import typer
 
 from baconlogic.cli import _print
-from baconlogic.core.checks import Hint, Parameter, Place, parts_of
+from baconlogic.core.checks import Hint, Parameter, TreePart, parts_of
 from baconlogic.core.notation import FormulaError
 
 DEBUG = "BACONLOGIC_DEBUG"
@@ -150,13 +150,13 @@ def in_one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {said or 'no more is known'}; run it again with --debug to see where"
 
 
-def _as_option(part: str | Parameter | Hint | Place) -> str:
+def _as_option(part: str | Parameter | Hint | TreePart) -> str:
     """Return a part of an error's text in the words of a command line: --max-leaves, --search refine, 0.1."""
     if isinstance(part, Parameter):
         return f"--{part.name.replace('_', '-')}" + (f" {part.given}" if part.given else "")
     if isinstance(part, Hint):
         return HINTS.get(part.about, part.text)
-    if isinstance(part, Place) and isinstance(part.what, tuple):
+    if isinstance(part, TreePart) and isinstance(part.what, tuple):
         return _print.written(part.what)
     return str(part)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from baconlogic.core import notation
-from baconlogic.core.checks import ParameterTypeError, Place
+from baconlogic.core.checks import ParameterTypeError, TreePart
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path, mapped
 from baconlogic.core.tree import Tree
@@ -73,7 +73,7 @@ def set_criterion(tree: Tree, what: What, criterion: Criterion | str) -> Tree:
     path = tree.find(what)
     leaf = tree[path]
     if not isinstance(leaf, Leaf):
-        raise ParameterTypeError(Place(what), f" is {_article(leaf)}; only a leaf has a criterion")
+        raise ParameterTypeError(TreePart(what), f" is {_article(leaf)}; only a leaf has a criterion")
     if isinstance(criterion, str):
         read = notation.parse(f"{json.dumps(leaf.feature, ensure_ascii=False)}[{criterion}]")
         assert isinstance(read, Leaf)  # noqa: S101
@@ -105,7 +105,7 @@ def gate_at(tree: Tree, what: What, sought: str) -> tuple[Path, Gate]:
     path = tree.find(what)
     node = tree[path]
     if not isinstance(node, Gate):
-        raise ParameterTypeError(Place(what), f" is {_article(node)}; only a gate has {sought}")
+        raise ParameterTypeError(TreePart(what), f" is {_article(node)}; only a gate has {sought}")
     return path, node
 
 

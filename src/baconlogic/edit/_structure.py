@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from baconlogic.core import gcd, notation
-from baconlogic.core.checks import ParameterError, Place
+from baconlogic.core.checks import ParameterError, TreePart
 from baconlogic.core.levels import LEVELS
 from baconlogic.core.nodes import Gate, Leaf, Node, Path, flatten
 from baconlogic.core.tree import Tree
@@ -59,7 +59,7 @@ def remove(tree: Tree, what: Path | Node | str) -> Tree:
         gate = tree[path]
         if isinstance(gate, Gate):  # a negation has nothing to say without its input
             return tree.replace(path, without(gate, place))
-    raise ParameterError(Place(what), " is all there is; a tree needs at least one leaf")
+    raise ParameterError(TreePart(what), " is all there is; a tree needs at least one leaf")
 
 
 def without(gate: Gate, place: int) -> Node:
