@@ -280,7 +280,7 @@ class PenalisedLoss:
 
     def loss(self, v: Floats) -> tuple[float, Floats]:
         """Return the penalised loss and its slope in each of v."""
-        run = _Pass(self, v)
+        run = _Passage(self, v)
         rows, block = len(self.y), min(BLOCK, max(256, 4_000_000 // (len(run.order) + 1)))
         loss = sum(run.through(slice(start, start + block)) for start in range(0, rows, block))
         penalty, slope = self._penalty(v)
@@ -292,7 +292,7 @@ class PenalisedLoss:
         return float(self.strength * (v * v / (1.0 + root)).sum()), self.strength * v / root
 
 
-class _Pass:
+class _Passage:
     """One passage of all rows through the tree at a given v, adding up slopes."""
 
     def __init__(self, loss: PenalisedLoss, v: Floats) -> None:
