@@ -127,7 +127,7 @@ class NumericParameters(LeafParameters):
     def _places(self, known: Floats) -> list[Span]:
         """Return how far position and steepness may go: the middle stays in the column."""
         ends = (float(known.min()), float(known.max())) if known.size else None
-        first, last, width, steeper = self.start.room(*(ends or (0.0, 0.0)))
+        first, last, width, steeper = self.start.leeway(*(ends or (0.0, 0.0)))
         self.middle = first + (last - first) / 2.0
         self.unit = POSITION * _deviation(known, min(max(width, 1.0 / LARGEST), LARGEST))
         if steeper is None:
