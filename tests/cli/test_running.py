@@ -119,6 +119,7 @@ def test_an_interrupt_during_validation_keeps_the_best_so_far(monkeypatch, at):
     monkeypatch.setattr(validate, "train", Interrupted(at))
     with pytest.warns(UserWarning, match="^interrupted: the best tree found so far is kept$"):
         clf = fit()
+    assert clf.history_.interrupted
     assert clf.score(X, Y) > 0.9
     str(clf.history_)
 

@@ -186,7 +186,7 @@ def started(tree):
     st.lists(st.floats(0.5, 1.5), min_size=2, max_size=4),
     st.lists(st.booleans(), min_size=5, max_size=5),
 )
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_a_search_starts_from_what_was_typed_n_ary_and_negated_gates_too(andness, weights, negated):
     weights = [weight / sum(weights) for weight in weights]
     inputs = [f"{'not ' if no else ''}{leaf}: {w!r}" for no, leaf, w in zip(negated, SIGMOIDS, weights, strict=False)]

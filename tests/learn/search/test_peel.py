@@ -58,7 +58,7 @@ def uniform(rows, columns, seed=0):
 
 
 @given(st.integers(2, 9), st.integers(0, 10**6), st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=20)
 def test_every_chain_is_recovered_from_its_truth_table(n, seed, negate):
     task = problem(*datasets.boolean(datasets.random_chain(n, seed, negate=negate)))
     chain = peel(task)
@@ -74,7 +74,7 @@ def test_a_disjunction_of_twelve_is_recovered_though_one_row_tells_it_from_a_con
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=20)
 def test_the_graded_tree_says_what_the_crisp_chain_says(seed):
     rng = np.random.default_rng(seed)
     X = np.round(rng.uniform(-1.0, 1.0, (80, 4)), 1)

@@ -44,7 +44,7 @@ class Additive(BaseEstimator):  # type: ignore[misc]
 
     def find(self, problem: Problem, request: Request) -> Found:
         """Return the best weighted mean of each size."""
-        score = _Scores(problem)
+        score = _Scorecard(problem)
         found: dict[int, Draft] = {}
         model, idle = score.fit(()), 0
         most = request.most or self.max_leaves
@@ -80,7 +80,7 @@ def refit(problem: Problem, draft: Draft) -> Draft:
     """
     if draft.leaves == 1:
         return polish(problem, draft)
-    score = _Scores(problem, draft.columns)
+    score = _Scorecard(problem, draft.columns)
     model = score.fit(tuple(range(draft.leaves)))
     return score.draft(model) if score.allowed(np.array([model.chosen]), model.values[None, 1:])[0] else draft
 
@@ -98,7 +98,7 @@ class _Model(NamedTuple):
     loss: float
 
 
-class _Scores:
+class _Scorecard:
     """The columns of a problem as truths, standardised, and regressions on some of them."""
 
     def __init__(self, problem: Problem, columns: Ints | None = None) -> None:
