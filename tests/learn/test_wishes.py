@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from baconlogic import Gate, Leaf, Tree
 from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Ramp, Sigmoid, Table
-from baconlogic.learn import encode
+from baconlogic.learn import encode, validate
 from baconlogic.learn.classifier import BaconClassifier
 from baconlogic.learn.search import Growth, Peel, Sinkhorn
 
@@ -133,6 +133,15 @@ def test_calibrate_keeps_init_exactly():
     assert clf.tree_ == tree
     assert np.array_equal(clf.truth(X), tree.evaluate(X))
     assert clf.score(X, Y) > 0.75
+
+
+def test_calibrate_keeps_init_of_many_rows_too(monkeypatch):
+    """The link of a tree that was refined on all rows would be that of another tree."""
+    monkeypatch.setattr(validate, "MOST_ROWS", 50)
+    monkeypatch.setattr(validate, "polish", None)
+    tree = Tree.parse("HC(a[half at 5, slope 1], not b[0 at 1, 1 at 6])")
+    clf = fit(init=tree, search="calibrate")
+    assert clf.tree_ == tree
 
 
 def test_growth_starts_from_init_and_grows():

@@ -69,70 +69,62 @@ def cuts_of(problem: Problem) -> Cuts:
     return Cuts(X, problem.y[counts].astype(np.uint8), weight, order, allowed, log(max(4 * cuts, 2)))
 
 
-class Tally(NamedTuple):
-    """What a set holds: weights and rows, of both labels and of label 1."""
-
-    weight: float = 0.0
-    ones: float = 0.0
-    rows: int = 0
-    rows_of_ones: int = 0
-
-
 @compiled(reassociate=False)
-def _with(t: Tally, cuts: Cuts, row: int) -> Tally:
-    one = cuts.y[row]
-    weight = cuts.weight[row]
-    return Tally(t.weight + weight, t.ones + weight * one, t.rows + 1, t.rows_of_ones + one)
-
-
-@compiled(reassociate=False)
-def _without(t: Tally, cuts: Cuts, row: int) -> Tally:
-    one = cuts.y[row]
-    weight = cuts.weight[row]
-    return Tally(t.weight - weight, t.ones - weight * one, t.rows - 1, t.rows_of_ones - one)
-
-
-@compiled(reassociate=False)
-def _score(t: Tally, rates: Floats, allowed: Bools, strict: bool) -> float:
-    """Return how well a set settles its majority's label; -1 when it does not, or not purely although that is asked.
-
-    It is Wilson's lower bound of the share of the majority; sets that surely settle more than chance come before all
-    others.
-    """
-    zeros = t.weight - t.ones
-    label = 1 if t.ones > zeros else 0
-    right, wrong = max(t.ones, zeros), min(t.ones, zeros)
-    impure = min(t.rows_of_ones, t.rows - t.rows_of_ones) > 0
-    if not allowed[label] or (strict and impure) or right <= (rates[label] + 1e-12) * (right + wrong):
-        return -1.0
+def _bound(right: float, wrong: float) -> float:
+    """Return Wilson's lower bound of the share of `right`."""
     n = right + wrong
     p = right / n
-    bound = (p + 0.5 * Z * Z / n - Z * sqrt(p * (1.0 - p) / n + 0.25 * Z * Z / (n * n))) / (1.0 + Z * Z / n)
+    return (p + 0.5 * Z * Z / n - Z * sqrt(p * (1.0 - p) / n + 0.25 * Z * Z / (n * n))) / (1.0 + Z * Z / n)
+
+
+@compiled(reassociate=False)
+def _score(zeros: float, ones: float, other: int, rates: Floats, allowed: Bools, strict: bool) -> float:
+    """Return how well a set settles its majority's label; -1 when it does not, or not purely although that is asked.
+
+    Sets that surely settle more than chance come before all others. `other` is the number of rows of the minority.
+    """
+    label = 1 if ones > zeros else 0
+    right, wrong = max(ones, zeros), min(ones, zeros)
+    if not allowed[label] or (strict and other > 0) or right <= (rates[label] + 1e-12) * (right + wrong):
+        return -1.0
+    bound = _bound(right, wrong)
     return bound + 1.0 if bound > rates[label] else bound
 
 
 @compiled(reassociate=False)
-def _best_set(cuts: Cuts, column: int, every: Tally, rates: Floats, strict: bool) -> tuple[float, int]:
-    """Return the best score on a column and its place: k for the k lowest rows, -k for all known ones but those."""
-    x, order, allowed = cuts.X[column], cuts.order[column], cuts.allowed[column]
-    known = every
-    while known.rows and x[order[known.rows - 1]] >= KNOWN_BELOW:
-        known = _without(known, cuts, order[known.rows - 1])
-    best, place, below = -1.0, 0, Tally(0.0, 0.0, 0, 0)
-    for k in range(1, known.rows):
-        below = _with(below, cuts, order[k - 1])
-        if x[order[k]] - x[order[k - 1]] <= TIED:
-            continue
-        above = Tally(
-            known.weight - below.weight, known.ones - below.ones, known.rows - k,
-            known.rows_of_ones - below.rows_of_ones,
-        )  # fmt: skip
-        score = _score(below, rates, allowed[0], strict)
-        if score > best:
-            best, place = score, k
-        score = _score(above, rates, allowed[1], strict)
-        if score > best:
-            best, place = score, -k
+def _best_set(
+    cuts: Cuts, column: int, every: tuple[float, float, int], rates: Floats, strict: bool
+) -> tuple[float, int]:
+    """Return the best score on a column and its place: k for the k lowest rows, -k for all known ones but those.
+
+    `every` is the weight of all rows, that of label 1, and how many rows have it.
+    """
+    x, y, weight, order = cuts.X[column], cuts.y, cuts.weight, cuts.order[column]
+    low, high = cuts.allowed[column, 0], cuts.allowed[column, 1]
+    known, (total, total_ones, count) = order.size, every
+    while known and x[order[known - 1]] >= KNOWN_BELOW:
+        known -= 1
+        row = order[known]
+        total -= weight[row]
+        total_ones -= weight[row] * y[row]
+        count -= y[row]
+    best, place = -1.0, 0
+    below, ones, count_below = 0.0, 0.0, 0
+    for k in range(1, known):
+        row = order[k - 1]
+        below += weight[row]
+        if y[row]:
+            ones += weight[row]
+            count_below += 1
+        if x[order[k]] - x[row] > TIED:
+            score = _score(below - ones, ones, min(count_below, k - count_below), rates, low, strict)
+            if score > best:
+                best, place = score, k
+            above, count_above = total_ones - ones, count - count_below
+            other = min(count_above, known - k - count_above)
+            score = _score(total - below - above, above, other, rates, high, strict)
+            if score > best:
+                best, place = score, -k
     return best, place
 
 
@@ -141,12 +133,14 @@ def scan(cuts: Cuts, rates: Floats, strict: bool) -> tuple[Floats, Ints]:
     """Return each column's best score, for all its cuts at once, and its place; -1 where no set settles anything."""
     columns = len(cuts.order)
     found, place = np.full(columns, -1.0), np.zeros(columns, np.int64)
-    every = Tally(0.0, 0.0, 0, 0)
+    total, ones, count = 0.0, 0.0, 0
     for row in cuts.order[0]:
-        every = _with(every, cuts, row)
+        total += cuts.weight[row]
+        ones += cuts.weight[row] * cuts.y[row]
+        count += cuts.y[row]
     for j in range(columns):
         if cuts.allowed[j].any():
-            found[j], place[j] = _best_set(cuts, j, every, rates, strict)
+            found[j], place[j] = _best_set(cuts, j, (total, ones, count), rates, strict)
     return found, place
 
 

@@ -316,7 +316,7 @@ class Calibrate:
         if request.start is None:
             raise ValueError("there is no tree to calibrate; give init=Tree.parse(...)")
         best = {request.start.leaves: fit_link(problem, request.start)}
-        return Found(best, "the tree was given; only its link was fitted", kept=True)
+        return Found(best, "the tree was given; only its link was fitted", refit=fit_link, kept=True)
 
 
 def ranked(problem: Problem, choices: list[list[int]]) -> Draft:

@@ -67,16 +67,11 @@ def _borders(distinct: Floats, bin_of: Ints) -> Floats:
     return np.asarray(below + (above - below) / 2.0)
 
 
-class Templates(NamedTuple):
-    """Sigmoids over the bins: half true at a border, of several widths; the rising ones first, then the falling."""
+def _templates() -> tuple[Ints, Floats, Floats]:
+    """Return sigmoids over the bins to try, the rising ones first: half true at which border, how steep, their truths.
 
-    truths: Floats  # (templates, BINS), within LEVELS
-    border: Ints  # (templates,)
-    steepness: Floats  # (templates,), a bin; negative when falling
-
-
-def templates() -> Templates:
-    """Return the sigmoids to try."""
+    Steepness is that of a bin, negative when falling; truths are (templates, BINS), within LEVELS.
+    """
     found = [
         (border, sign * steepness)
         for sign in (1.0, -1.0)
@@ -86,7 +81,7 @@ def templates() -> Templates:
     border, steepness = np.array([b for b, _ in found]), np.array([s for _, s in found])
     distance = np.arange(BINS) + 0.5 - border[:, None]
     truths = 1.0 / (1.0 + np.exp(-np.clip(steepness[:, None] * distance, -30.0, 30.0)))
-    return Templates(np.clip(truths, LEVELS[0], LEVELS[-1]), border, steepness)
+    return border, steepness, np.clip(truths, LEVELS[0], LEVELS[-1])
 
 
 class Proposal(NamedTuple):
@@ -274,10 +269,10 @@ class Screen:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         places, self._borders = bins(problem.X)
-        self._templates = templates()
-        place = (self._templates.truths - _LOWEST) / _STEP
+        self._border, self._steepness, truths = _templates()
+        place = (truths - _LOWEST) / _STEP
         level = np.minimum(place.astype(np.int64), _LEVELS - 2)
-        falling = int(np.argmax(self._templates.steepness < 0.0))
+        falling = int(np.argmax(self._steepness < 0.0))
         by_direction = {0: (0, len(place)), 1: (0, falling), -1: (falling, len(place))}
         spans = np.array([by_direction[int(each)] for each in problem.direction], dtype=np.int64).reshape(-1, 2)
         self._candidates = Candidates(
@@ -326,7 +321,7 @@ class Screen:
         """Return the leaf that a template stands for, in the column's own units."""
         if not self.problem.learned[column]:
             return Literal(column, 1.0, 0.0)
-        border, steepness = int(self._templates.border[template]), float(self._templates.steepness[template])
+        border, steepness = int(self._border[template]), float(self._steepness[template])
         borders, reach = self._borders[column], max(1, round(2.0 / abs(steepness)))
         low, high = max(border - reach, 0), min(border + reach, BINS)
         a_bin = max((borders[high] - borders[low]) / (high - low), 1e-6)
