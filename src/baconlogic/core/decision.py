@@ -9,7 +9,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -164,10 +164,14 @@ class Decision:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision as plain data: the document that `save` writes."""
-        roots = [tree.root for tree in self.trees]
-        return files.decision_to_document(
-            roots, self.links, self.classes, self.features, self.provenance, self.turns_at
-        )
+        said = {
+            "classes": [{"float": label} if isinstance(label, float) else label for label in self.classes],
+            "features": [asdict(feature) for feature in self.features],
+            "trees": files.write_trees(*(tree.root for tree in self.trees)),
+            "links": [asdict(link) for link in self.links],
+            "provenance": answering.plain_data(self.provenance),
+        }
+        return files.document("decision", said if self.turns_at is None else {**said, "turns_at": self.turns_at})
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Self:

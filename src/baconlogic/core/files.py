@@ -16,7 +16,7 @@ import math
 import os
 import stat
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -60,42 +60,18 @@ def _shape(kind: type[Criterion]) -> dict[str, Any]:
     return {"required": required, "properties": properties, "additionalProperties": False}
 
 
-def to_document(root: Node) -> dict[str, Any]:
-    """Return a tree as plain data, ready for JSON."""
-    return {"format": FORMAT, "version": VERSION, "tree": write_tree(root)}
+def document(part: str, said: dict[str, Any]) -> dict[str, Any]:
+    """Return a tree or a decision, as plain data, as the document that a file holds."""
+    return {"format": FORMAT, "version": VERSION, part: said}
 
 
-def write_tree(root: Node) -> dict[str, Any]:
-    """Return the part of a document that is one tree."""
-    order = flatten(root)
-    _check_nodes(len(order))
-    return {"nodes": [_write(*entry) for entry in order]}
-
-
-def _check_nodes(count: int) -> None:
+def write_trees(*roots: Node) -> list[dict[str, Any]]:
+    """Return trees as the parts of a document that they are."""
+    orders = [flatten(root) for root in roots]
+    count = sum(map(len, orders))
     if count > MOST_NODES:
         raise ValueError(f"a file holds at most {MOST_NODES} nodes, got {count}")
-
-
-def decision_to_document(
-    roots: Sequence[Node],
-    links: Sequence[Link],
-    classes: Sequence[Label],
-    features: Sequence[Feature],
-    provenance: Mapping[str, Any],
-    turns_at: float | None = None,
-) -> dict[str, Any]:
-    """Return a decision as plain data, ready for JSON."""
-    trees = [write_tree(root) for root in roots]
-    _check_nodes(sum(len(tree["nodes"]) for tree in trees))
-    said = {
-        "classes": [{"float": label} if isinstance(label, float) else label for label in classes],
-        "features": [{"name": feature.name, "kind": feature.kind} for feature in features],
-        "trees": trees,
-        "links": [{"steepness": link.steepness, "threshold": link.threshold} for link in links],
-        "provenance": plain_data(provenance),
-    } | ({} if turns_at is None else {"turns_at": turns_at})
-    return {"format": FORMAT, "version": VERSION, "decision": said}
+    return [{"nodes": [_write(*entry) for entry in order]} for order in orders]
 
 
 def _write(node: Node, below: tuple[int, ...]) -> dict[str, Any]:

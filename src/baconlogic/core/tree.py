@@ -136,7 +136,7 @@ class Tree:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data: the document that `save` writes."""
-        return files.to_document(self.root)
+        return files.document("tree", files.write_trees(self.root)[0])
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Self:

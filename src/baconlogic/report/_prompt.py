@@ -11,7 +11,7 @@ import json
 from importlib.resources import files as package_files
 from typing import TYPE_CHECKING, Any
 
-from baconlogic.core.files import write_tree
+from baconlogic.core.files import write_trees
 from baconlogic.core.levels import AND_ROLES, LEVELS, OR_ROLES
 from baconlogic.core.nodes import Gate, Leaf, flatten
 from baconlogic.core.subject import HALF, Subject, subject
@@ -155,7 +155,7 @@ def _instructions(known: Facts, audience: str, domain: str) -> str:
 def tree_json(asked: Subject) -> str:
     """Write a tree as the JSON of Appendix H: operator, children, feature, weight; and what a tree has beyond that."""
     root = asked.tree.root
-    criteria = [entry.get("criterion") for entry in write_tree(root)["nodes"]]
+    criteria = [entry.get("criterion") for entry in write_trees(root)[0]["nodes"]]
     order = flatten(root)
     lines: list[str] = []
     waiting: list[tuple[int | str, int, float | None, str]] = [(len(order) - 1, 0, None, "")]  # or text as it is
