@@ -18,6 +18,7 @@ from baconlogic.core.criteria import Given, Sigmoid, Table
 from baconlogic.core.decision import Decision, Feature, Link
 from baconlogic.core.levels import LEVELS, nearest_level
 from baconlogic.report import check_report, report_schema
+from baconlogic.report._facts import METRICS
 
 SCHEMA = jsonschema.Draft202012Validator(report_schema())
 ROLES = ["mandatory", "desired", "neutral", "optional", "sufficient"]
@@ -696,6 +697,7 @@ def test_a_report_must_be_text_or_a_dictionary():
 
 def test_the_schema_is_one_and_a_copy():
     jsonschema.Draft202012Validator.check_schema(report_schema())
+    assert tuple(report_schema()["$defs"]["metric"]["properties"]["name"]["enum"]) == METRICS
     report_schema()["properties"].clear()
     assert report_schema()["properties"]
 

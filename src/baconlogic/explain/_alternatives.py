@@ -62,18 +62,13 @@ class Alternatives(Listing):
 
     def __str__(self) -> str:
         lines = [
-            [str(i), f"{row.accuracy:.4f}", _shown(row.loss), str(row.leaves), "  " + _names(row.features)]
+            [str(i), f"{row.accuracy:.4f}", _shown(row.loss), str(row.leaves), f"  {', '.join(row.features)}"]
             for i, row in enumerate(self.rows, 1)
         ]
         header = ["tree", "accuracy", "log-loss", "leaves", "  features, most important first"]
-        table = aligned(header, lines, left=(0, 4))
         trees = f"{len(self.rows)} tree{'' if len(self.rows) == 1 else 's'}"
-        said = [
-            f"{trees} within {self.tolerance:g} of the best accuracy on rows held out:",
-            "",
-            table,
-            "",
-        ]
+        opening = f"{trees} within {self.tolerance:g} of the best accuracy on rows held out:"
+        said = [opening, "", aligned(header, lines, left=(0, 4)), ""]
         if len(self.rows) < self.asked:
             said.append(f"No more were found ({self.asked} were asked for): what else was tried does worse.")
         if any(math.isnan(row.loss) for row in self.rows):
@@ -85,10 +80,6 @@ class Alternatives(Listing):
             shares = list(dict.fromkeys(f"{share:.1%}" for share in (min(pairs), max(pairs))))
             said.append(f"Two of them decide alike on {' to '.join(shares)} of the rows.")
         return "\n".join(said)
-
-
-def _names(features: Sequence[str]) -> str:
-    return ", ".join(one_line(feature) for feature in features)
 
 
 def _shown(loss: float) -> str:

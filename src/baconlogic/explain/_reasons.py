@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from baconlogic.explain._words import LeafRole
 
     Floats = NDArray[np.float64]
+    Sided = tuple[float, float]  # truth and falsity
 
 MOST_BANDS = 6  # missing features with several leaves, for which "free" means both any value and still missing
 
@@ -102,16 +103,9 @@ def reasons(
     if not case.stands(order):
         kept = _needed(order, lambda some: case.stands([name for name in order if name not in some]))
         turning = _needed(order, lambda some: not case.stands(some))
-    decision, other = (about.yes, about.no) if case.yes else (about.no, about.yes)
-    return Reasons(
-        decision,
-        other,
-        about.threshold,
-        case.truth,
-        case.facts(kept),
-        None if turning is None else case.facts(turning),
-        tuple(case.leaves),
-    )
+    answers, facts = (about.answer(case.yes), about.answer(not case.yes)), case.facts(kept)
+    contrastive = None if turning is None else case.facts(turning)
+    return Reasons(*answers, about.threshold, case.truth, facts, contrastive, tuple(case.leaves))
 
 
 def _needed(order: list[str], holds: Callable[[list[str]], bool]) -> list[str]:
@@ -153,7 +147,7 @@ class _PartialCase:
                 moves[role.leaf.feature] += role.weight * abs(truth - end)
         return sorted(moves, key=lambda name: moves[name])
 
-    def _ends(self, role: LeafRole) -> tuple[tuple[float, float], tuple[float, float]]:
+    def _ends(self, role: LeafRole) -> tuple[Sided, Sided]:
         """Return truth and falsity of a leaf in this case, and those that speak most against the decision."""
         known = cases.sides_of(role.leaf, self.case.values[role.leaf.feature])
         able = [*role.leaf.criterion.range]

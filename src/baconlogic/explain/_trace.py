@@ -64,12 +64,10 @@ class Trace(Result):
         side = "above" if self.margin > 0.0 else "below" if self.margin < 0.0 else "at"
         by = "" if self.margin == 0.0 else f"{number(abs(self.margin), abs(self.margin))} "
         said = f"The truth is {number(self.truth)}, {by}{side} the threshold {number(self.threshold)}"
-        chance = self.probability  # a sigmoid: never quite 0 or 1
-        known = (
-            ""
-            if chance is None
-            else f" (probability of {cases.answer(self.yes)}: {percent(min(max(chance, 1e-12), 1.0 - 1e-12))})"
-        )
+        known = ""
+        if self.probability is not None:
+            chance = min(max(self.probability, 1e-12), 1.0 - 1e-12)  # a sigmoid: never quite 0 or 1
+            known = f" (probability of {cases.answer(self.yes)}: {percent(chance)})"
         return f"{said}: the answer is {cases.answer(self.decision)}{known}."
 
 

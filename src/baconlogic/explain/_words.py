@@ -18,7 +18,7 @@ import numpy as np
 
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.levels import AND_ROLES, HARD_ROLES, NEUTRAL_ROLE, Level, nearest_level
-from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations, shares
 from baconlogic.core.words import degree, listed, numbers, one_line
 
 if TYPE_CHECKING:
@@ -222,7 +222,6 @@ class LeafRole:
     position: int
     leaf: Leaf
     weight: float  # the product of the weights on the way from the root
-    depth: int  # gates above it
     negated: bool  # whether it speaks for yes when it is not true
     own: str  # its role at its own gate: mandatory, desired, neutral, optional or sufficient
     scope: int  # the position of the highest gate within which it has this role
@@ -245,23 +244,20 @@ def leaf_roles(tree: Tree) -> list[LeafRole]:
     top = len(order) - 1
     while isinstance(order[top][0], Not):
         top = order[top][1][0]
-    negated, weight, depth = [False] * len(order), [1.0] * len(order), [0] * len(order)
+    negated, weight = negations(order), shares(order)
     role, scope = [ALONE] * len(order), [top] * len(order)  # of the nearest gate above
     found: list[LeafRole] = []
     for position in range(len(order) - 1, -1, -1):
         node, below = order[position]
         if isinstance(node, Leaf):
-            way = weight[position], depth[position], negated[position], role[position], scope[position]
+            way = weight[position], negated[position], role[position], scope[position]
             found.append(LeafRole(position, node, *way, scope[position] == top))
             continue
         own, reach = role[position], scope[position]
-        shares = node.weights if isinstance(node, Gate) else (1.0,)
         if isinstance(node, Gate):
             own = told_level(node, negated[position]).role
             reach = scope[position] if own == role[position] else position
-        for child, share in zip(below, shares, strict=True):
-            negated[child] = negated[position] != isinstance(node, Not)
-            weight[child], depth[child] = weight[position] * share, depth[position] + isinstance(node, Gate)
+        for child in below:
             role[child], scope[child] = own, reach
     return found[::-1]
 

@@ -396,7 +396,7 @@ def _count(claim: Claim, facts: Facts) -> Truth:
 
 
 def _metric(claim: Claim, facts: Facts) -> Truth:
-    true = facts.metrics.get(claim["name"])
+    true = facts.metric(claim["name"])
     if true is None:
         return None, "it needs rows and their labels, X and y, of both answers"
     return stands_for(claim["value"], true, share=True), f"it is {number(true)}"

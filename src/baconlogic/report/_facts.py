@@ -32,6 +32,8 @@ MIRRORED = {  # what a part is to no that is this to yes
     "sufficient": "mandatory",
 }  # fmt: skip
 
+METRICS = ("accuracy", "recall", "precision", "specificity", "auc")
+
 
 class UnknownPartError(LookupError):
     """A part that the tree does not have, or has more than once."""
@@ -214,16 +216,16 @@ class Facts:
             return len(self.weights(within))
         return sum(path[: len(within)] == within for path in self.paths.values())
 
-    @cached_property
-    def metrics(self) -> dict[str, float]:
-        """What the decision reaches on the rows, by name; nothing without rows and labels."""
+    def metric(self, name: str) -> float | None:
+        """Return what the decision reaches on the rows, one of METRICS; None without rows and labels that tell it."""
         if self._judged is None:
-            return {}
+            return None
         truths, positive = self._judged
-        counts = metrics.confusion(self.asked.decides(truths), positive).shares
-        found = {name: k / n for name, (k, n) in counts.items() if n}
-        area = metrics.auc(truths, positive, ~positive)
-        return found if area is None else {**found, "auc": area.value}
+        if name == "auc":  # its interval may ask for scipy, so it is taken only where it is wanted
+            area = metrics.auc(truths, positive, ~positive)
+            return None if area is None else area.value
+        k, n = metrics.confusion(self.asked.decides(truths), positive).shares[name]
+        return k / n if n else None
 
 
 def quoted(text: str) -> str:

@@ -19,7 +19,7 @@ from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain._case import answer
 from baconlogic.explain._describe import describe
 from baconlogic.explain._words import feature_role
-from baconlogic.report._facts import Facts, quoted
+from baconlogic.report._facts import METRICS, Facts, quoted
 from baconlogic.report._report import fenced
 
 if TYPE_CHECKING:
@@ -238,9 +238,8 @@ def _facts(known: Facts, said: Description) -> str:
         f"- Necessary for {yes} (no truth is above the threshold without it): {_those(known, 0)}.",
         f"- Sufficient alone for {yes} (every truth is above the threshold when it is fully met): {_those(known, 1)}.",
     ]
-    if known.metrics:
-        reached = ", ".join(f"{name} {value:.3f}" for name, value in known.metrics.items())
-        lines.append(f"- On {known.count('rows')} rows with known answers: {reached}.")
+    reached = [f"{name} {value:.3f}" for name in METRICS if (value := known.metric(name)) is not None]
+    lines += [f"- On {known.count('rows')} rows with known answers: {', '.join(reached)}."] if reached else []
     return "\n".join(lines)
 
 
