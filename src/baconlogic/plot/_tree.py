@@ -64,7 +64,7 @@ def tree(
     spare = min(max(room[0] / scale - wide, 0.0) / gaps, 1.5) if scale < 1.0 or width is not None else 0.0
     plan = layout.plan(parts, decision, lit=truths is not None, stretch=spare)
     # one unit of the axes is an inch (before scaling), the drawing in the middle
-    aside, above = (room / scale - (plan.width, plan.height + plan.key_height)) / 2
+    aside, above = (room / scale - (plan.width, plan.height) - (0.0, plan.key_height)) / 2
     ax.set_xlim(-aside, plan.width + aside)
     ax.set_ylim(-plan.key_height - above, plan.height + above)
     ax.set_axis_off()

@@ -115,17 +115,16 @@ def decision_of(model: Any) -> Decision | None:
 def materials(model: Any, X: Any, y: ArrayLike | None, label: Any) -> list[Material]:
     """Return what there is to tell: one tree, or that of each class, or of the class that `label` picks."""
     decision = decision_of(model)
-    several = decision is not None and len(decision.trees) > 1
-    labels: Sequence[Any] = decision.classes if several and label is None and decision is not None else [label]
+    classes = () if decision is None or len(decision.trees) < 2 else decision.classes
+    labels: Sequence[Any] = classes if classes and label is None else [label]
     subjects = [subject(model, None, each) for each in labels]
     rows = _rows(model, subjects[0].table(X))
     known = None if y is None else np.asarray(y)
     found = []
     for each, asked in zip(labels, subjects, strict=True):
-        place = decision.classes.index(each) if several and decision is not None else 0
+        place = classes.index(each) if classes else 0
         positive = None if known is None else asked.positive(known, rows.count)
-        truths = asked.truths(rows.table)
-        found.append(Material(model, each, place, asked, rows, truths, known, positive))
+        found.append(Material(model, each, place, asked, rows, asked.truths(rows.table), known, positive))
     return found
 
 
