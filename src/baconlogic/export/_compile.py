@@ -58,9 +58,9 @@ def program(model: Anything, *, trace: bool = False) -> Program:
     if not isinstance(model, Tree | Decision):
         raise TypeError(f"expected a Tree, a Decision or a fitted classifier, got {type(model).__name__}")
     made = _Compiler(model, trace=trace)
-    alone = isinstance(model, Tree)  # it states no classes: false or true, turning at one half
-    probabilities = [] if alone else made.probabilities(model.links)
-    threshold = HALF if alone else model.threshold if len(model.trees) == 1 else None
+    decided = None if isinstance(model, Tree) else model  # a tree states no classes: false or true, turning at one half
+    probabilities = [] if decided is None else made.probabilities(decided.links)
+    threshold = HALF if decided is None else decided.threshold if len(decided.trees) == 1 else None
     return Program(
         choice=made.choice(threshold).name,
         inputs=made.inputs,
@@ -68,7 +68,7 @@ def program(model: Anything, *, trace: bool = False) -> Program:
         bindings=tuple(made.bindings),
         truths=made.truths,
         probabilities=tuple(ref.name for ref in probabilities),
-        classes=(False, True) if alone else model.classes,
+        classes=(False, True) if decided is None else decided.classes,
         threshold=threshold,
         spots=tuple(made.spots),
     )

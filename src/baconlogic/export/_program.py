@@ -236,13 +236,10 @@ class Printer(ABC):
     functions: ClassVar[dict[str, str]]  # names of abs, exp, expm1, log, max, min
     both: ClassVar[str] = " && "
     either: ClassVar[str] = " || "
+    binding: ClassVar[str] = "{} = {}"
 
     def __init__(self, inputs: Sequence[InputColumn] = ()) -> None:
         self.kinds = [column.kind for column in inputs]
-
-    @abstractmethod
-    def choice(self, test: str, then: str, otherwise: str) -> str:
-        """Write "if" as an expression; `then` and `otherwise` hold together by themselves."""
 
     @abstractmethod
     def missing(self, place: int) -> str:
@@ -251,6 +248,10 @@ class Printer(ABC):
     @abstractmethod
     def among(self, test: Among) -> str:
         """Write the test whether an input is one of some categories."""
+
+    def choice(self, test: str, then: str, otherwise: str) -> str:
+        """Write "if" as an expression; `then` and `otherwise` hold together by themselves."""
+        return f"{test} ? {then} : {otherwise}"
 
     def raw(self, place: int) -> str:
         """Write an input."""
@@ -293,6 +294,10 @@ class Printer(ABC):
         if check.why == "unlisted":
             return self.unlisted(Among(check.input, check.categories))
         return unsupported(type(self).__name__, check)
+
+    def lines(self, bindings: Sequence[Binding]) -> list[str]:
+        """Write bindings, one a line."""
+        return [self.binding.format(each.name, self.text(each.value)) for each in bindings]
 
     def text(self, value: Expr | Test, least: int = CHOICE) -> str:
         """Write an expression or a test, in parentheses when it holds together less than `least`."""
