@@ -79,6 +79,14 @@ class Less:
     left: Expr
     right: Expr
 
+    def sides(self) -> tuple[Expr, Expr]:
+        """Return what is written: an input past a mark or not is compared with the mark itself."""
+        if isinstance(self.left, Past) and self.right == Num(0.0):
+            return Raw(self.left.input), Num(self.left.mark)
+        if isinstance(self.right, Past) and self.left == Num(0.0):
+            return Num(self.right.mark), Raw(self.right.input)
+        return self.left, self.right
+
 
 @dataclass(frozen=True, slots=True)
 class All:
@@ -272,12 +280,8 @@ class Printer(ABC):
         return f"{self.raw(place)} {'+' if mark < 0.0 else '-'} {self.number(abs(mark))}", SUM
 
     def less(self, test: Less) -> str:
-        """Write a comparison; an input past a mark or not is compared with the mark itself."""
-        left, right = test.left, test.right
-        if isinstance(left, Past) and right == Num(0.0):
-            return f"{self.raw(left.input)} < {self.number(left.mark)}"
-        if isinstance(right, Past) and left == Num(0.0):
-            return f"{self.number(right.mark)} < {self.raw(right.input)}"
+        """Write a comparison."""
+        left, right = test.sides()
         return f"{self.text(left, SUM)} < {self.text(right, SUM)}"
 
     def unlisted(self, test: Among) -> str:
