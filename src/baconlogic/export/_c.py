@@ -165,7 +165,7 @@ class _CWriter:
         found = []
         if len(made.truths) == 1:
             said = "The degree of truth of a row, NAN where there is none."
-            found.append(self._number("truth", said, made.truths[0], from_truths=False))
+            found.append(self._number("truth", said, made.truths[0]))
         elif made.truths:
             said = "The degree of truth for each class, NAN where there is none."
             found.append(self._array("truths", said, made.truths, "TREES"))
@@ -174,7 +174,7 @@ class _CWriter:
             found.append(self._number("probability", said, chances[1]))
         if chances:
             said = "The probability of each class, NAN where there is no answer."
-            found.append(self._array("probabilities", said, chances, "CLASSES", from_truths=True))
+            found.append(self._array("probabilities", said, chances, "CLASSES"))
         said = f"The answer, its place among {self.name.upper()}_CLASSES; -1 where there is none."
         found.append(self._number("decide", said, made.choice, kind="int"))
         labels = [str(label).lower() if isinstance(label, bool) else str(label) for label in made.classes]
@@ -187,16 +187,16 @@ class _CWriter:
             found.append(self._names("node", said, places))
         return found
 
-    def _number(self, what: str, said: str, name: str, *, from_truths: bool = True, kind: str = "") -> _Function:
+    def _number(self, what: str, said: str, name: str, *, kind: str = "") -> _Function:
         """Write a function that returns the value of a name, as a real or of another kind."""
-        work = self._work([name], [f"        return {-1 if kind else self.nan};"], from_truths=from_truths)
+        work = self._work([name], [f"        return {-1 if kind else self.nan};"])
         declared = f"{kind or self.real} {self.name}_{what}({self.argument})"
         return _Function(said, declared, [*work, f"    return {f'({kind})' if kind else ''}{name};"])
 
-    def _array(self, what: str, said: str, names: Sequence[str], size: str, *, from_truths: bool = False) -> _Function:
+    def _array(self, what: str, said: str, names: Sequence[str], size: str) -> _Function:
         """Write a function that puts the values of names into an array."""
         loop = f"        for (int i = 0; i < {len(names)}; i++) {{\n            out[i] = {self.nan};\n        }}"
-        work = self._work(names, [loop, "        return;"], from_truths=from_truths)
+        work = self._work(names, [loop, "        return;"])
         declared = f"void {self.name}_{what}({self.argument}, {self.real} out[{self.name.upper()}_{size}])"
         return _Function(said, declared, [*work, *(f"    out[{k}] = {name};" for k, name in enumerate(names))])
 
@@ -209,10 +209,10 @@ class _CWriter:
         ]
         return _Function(said, f"const char *{self.name}_{what}(int place)", body)
 
-    def _work(self, names: Sequence[str], leave: list[str], *, from_truths: bool) -> list[str]:
-        """Write how names are worked out, from the columns or from the truths; `leave` is where there is no answer."""
+    def _work(self, names: Sequence[str], leave: list[str]) -> list[str]:
+        """Write how names are worked out, links and the choice from truths; `leave` is where there is no answer."""
         made = self.made
-        if from_truths:
+        if {*names} <= {*made.probabilities, made.choice}:
             bindings, start = made.after(*names), self._truths(leave)
         else:
             bindings = made.needed(*names)

@@ -274,16 +274,15 @@ def _floats(value: Expr) -> bool:
 
 def _tiny(value: Expr, factor: float) -> bool:
     """Whether a value may be so small that a product with the factor cannot be held."""
-    if abs(factor) < 1e-20:
-        return True
-    if isinstance(value, Past):
-        return abs(value.mark) < 1e-200
-    if isinstance(value, Op) and value.op == "abs":
-        return _tiny(value.args[0], factor)
-    if isinstance(value, Op) and value.op == "-" and isinstance(value.args[1], Num):
-        return abs(value.args[1].value) < 1e-200
-    if isinstance(value, If):
-        return _tiny(value.then, factor) or _tiny(value.otherwise, factor)
+    match value:
+        case _ if abs(factor) < 1e-20:
+            return True
+        case Past(_, mark) | Op("-", (_, Num(mark))):
+            return abs(mark) < 1e-200
+        case Op("abs", (inner,)):
+            return _tiny(inner, factor)
+        case If(_, then, otherwise):
+            return _tiny(then, factor) or _tiny(otherwise, factor)
     return not (isinstance(value, Num) or (isinstance(value, Op) and value.op in ("exp", "log")))
 
 
