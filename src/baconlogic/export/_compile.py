@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from baconlogic.core.answers import Link
     from baconlogic.core.criterion import Category, Operation
-    from baconlogic.export._program import Test
 
 ZERO, ONE = Num(0.0), Num(1.0)
 LARGEST = 1e300
@@ -216,6 +215,8 @@ class _Compiler:
 class _LeafBuilder:
     """What a leaf's criterion writes its truth with (see ExpressionBuilder): expressions over its input."""
 
+    less, choose = Less, If
+
     def __init__(self, compiler: _Compiler, leaf: Leaf, number: int) -> None:
         self._compiler, self._place, self._number = compiler, compiler.place[leaf.feature], number
         self._guarded = leaf.criterion.missing is not None
@@ -230,12 +231,6 @@ class _LeafBuilder:
 
     def op(self, name: Operation, *args: Expr) -> Expr:
         return Op(name, args)
-
-    def less(self, left: Expr, right: Expr) -> Test:
-        return Less(left, right)
-
-    def choose(self, test: Test, then: Expr, otherwise: Expr) -> Expr:
-        return If(test, then, otherwise)
 
     def once(self, value: Expr) -> Expr:
         return self._bound(If(Missing(self._place), ZERO, value) if self._guarded else value)
@@ -336,11 +331,9 @@ def _among(place: int, groups: list[tuple[float, list[Anything]]], other: Expr) 
 
 
 def _mixed(mean: float, weights: tuple[float, ...], inputs: Sequence[Expr], product: float, grown: Expr) -> Expr:
-    terms: list[Expr] = [
-        Op("*", (Num(mean * weight), x)) for weight, x in zip(weights, inputs, strict=True) if mean > 0.0
-    ]
     if product == 1.0:
         return grown
+    terms = [Op("*", (Num(mean * weight), x)) for weight, x in zip(weights, inputs, strict=True) if mean > 0.0]
     if product > 0.0:
         terms.append(Op("*", (Num(product), grown)))
     return Op("min", (_sum(*terms), ONE))
