@@ -87,18 +87,19 @@ def our_epochs(X: np.ndarray, y: np.ndarray, iterations: int) -> Callable[[int],
     from baconlogic.kernel import loss as kernel
     from baconlogic.learn.search import Sinkhorn
     from baconlogic.learn.search import epochs as annealing
-    from baconlogic.learn.search.attempt import Run
+    from baconlogic.learn.search.sinkhorn import Trainer
 
     settings = kernel.Settings(calibrated=False, knee=gcd.gcd.knee, penalty=1e-3, amplifier=1.0)
     columns, share = np.ascontiguousarray(X.T), np.full(len(y), 1.0 / len(y))
     shape = kernel.left_chain(len(columns))
-    problem = annealing.pose(columns, y.astype(float), share, shape, settings, annealing.INSIDE)
+    blocks = annealing.pose(columns, y.astype(float), share, shape, settings, annealing.INSIDE)
 
     def run(epochs: int) -> object:
         search = Sinkhorn(iterations=iterations, max_epochs=epochs, freeze_loss_threshold=0.0)
-        attempt = Run(search, problem, problem, np.random.default_rng(0))
+        attempt = Trainer(search, blocks, blocks, np.random.default_rng(0))
         attempt.schedule = attempt.schedule._replace(patience=10**9)
-        attempt._train(problem, True, 0.1, 0, epochs, lambda: False)  # noqa: FBT003
+        phase = annealing.Phase(attempt.order, soft=True, rate=0.1, first=0)
+        attempt.train(blocks, phase, epochs, lambda: False)
         return attempt.epochs
 
     return run

@@ -51,7 +51,7 @@ def shapley(f: Callable[[Floats], Floats], row: Floats, background: Floats) -> F
 def fixing(model: Any, row: Mapping[str, Any]) -> Sets:
     """Return for every set of features whether their values alone fix the decision, whatever the others are."""
     about = subject(model)
-    case = about.case(row)
+    case = about.case(row).values
     if len(case) > MOST:
         raise ValueError(f"expected at most {MOST} features, got {len(case)}; there are too many sets to try")
     sets = [frozenset(some) for size in range(len(case) + 1) for some in combinations(case, size)]

@@ -6,7 +6,7 @@ from joblib import Parallel, delayed
 
 from baconlogic import datasets
 from baconlogic.learn.classifier import BaconClassifier
-from baconlogic.learn.search.protocol import Search
+from baconlogic.learn.search.problem import Search
 from baconlogic.learn.search.sinkhorn import Sinkhorn
 
 

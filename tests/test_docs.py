@@ -40,7 +40,11 @@ def copied(tmp_path):
     return Path(shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("examples", "api", "_*")))
 
 
-@pytest.mark.parametrize("page", names(page for page in PAGES if blocks(page, "python")))
+WITH_EXAMPLES = names(page for page in PAGES if blocks(page, "python"))
+LONG = {"explainability.md", "explain.md"}  # shap and lime; scenarios and alternatives
+
+
+@pytest.mark.parametrize("page", [pytest.param(p, marks=[pytest.mark.slow] * (p in LONG)) for p in WITH_EXAMPLES])
 def test_the_page_prints_what_it_says(page, tmp_path):
     docs = copied(tmp_path)
     command = [sys.executable, str(docs / "run.py"), "--check", str(docs / page)]

@@ -17,6 +17,7 @@ from baconlogic import BaconClassifier, Decision, __version__, load
 from baconlogic.cli import _options as options
 from baconlogic.cli import main
 from baconlogic.cli._app import COMMANDS, app
+from baconlogic.cli._run import HINTS
 from baconlogic.core.gcd import AGGREGATORS
 
 REALTOR = Path(__file__).parents[3] / "shared" / "data" / "realtor-13k.csv"
@@ -184,6 +185,12 @@ def test_one_class_alone_is_no_surprise(folder):
 )
 def test_fit_speaks_of_options_not_of_python(folder, given, said):
     assert said in refusal(*FIT, *given, folder=folder)
+
+
+def test_every_hint_of_the_library_has_words_at_the_command_line():
+    sources = (Path(__file__).parents[2] / "src" / "baconlogic").rglob("*.py")
+    given = {about for path in sources for about in re.findall(r'\bHint\("(\w+)"', path.read_text(encoding="utf-8"))}
+    assert given == set(HINTS)
 
 
 def test_a_wish_to_stop_ends_the_fit_with_a_tree(folder, monkeypatch, capsys):

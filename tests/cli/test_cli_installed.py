@@ -1,10 +1,10 @@
-"""The installed command in a temporary folder: every command once with an answer, and once with wrong input."""
+"""Every command in a temporary folder, in this process and installed: an answer, and what it says to wrong input."""
 
 # ruff: noqa: F811
 
 import polars as pl
 import pytest
-from cli_runs import FIT, answer, folder, learned, refusal, run_installed  # noqa: F401
+from cli_runs import FIT, answer, folder, learned, refusal, run, run_installed  # noqa: F401
 
 from baconlogic import load
 from baconlogic.cli._app import COMMANDS
@@ -47,14 +47,23 @@ def test_every_command_is_run():
     assert list(RUNS) == [command.__name__ for _, command, _ in COMMANDS]
 
 
-LONG = {"alternatives", "demo"}  # test_docs runs them too, in this process
+LONG = {"alternatives", "demo"}  # test_docs runs them too
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in RUNS])
+def test_every_command_answers_and_refuses(folder, name):
+    check(folder, name, run)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "show")) for name in RUNS])
 def test_the_installed_command_answers_and_refuses(folder, name):
+    check(folder, name, run_installed)
+
+
+def check(folder, name, by):
     given, said, wrong, code, refused = RUNS[name]
-    assert said in answer(name, *given, folder=folder, by=run_installed)
-    assert refused in refusal(name, *wrong, folder=folder, code=code, by=run_installed)
+    assert said in answer(name, *given, folder=folder, by=by)
+    assert refused in refusal(name, *wrong, folder=folder, code=code, by=by)
     if name == "demo":
         assert load(folder / "trial" / "malignant.json").classes == ("benign", "malignant")
         assert pl.read_csv(folder / "trial" / "breast_cancer.csv").shape == (569, 31)

@@ -329,10 +329,14 @@ def test_export_refuses_what_does_not_go_together(folder):
 
 def test_export_hands_its_options_on(folder, monkeypatch, capsys):
     asked = []
-    made = types.ModuleType("baconlogic.export")
-    made.to_c = lambda model, **given: types.SimpleNamespace(header=f"// {given}", source="int x;")
-    made.save = lambda model, path, **given: asked.append(given) or [Path(path), Path("model.h")]
-    monkeypatch.setitem(sys.modules, "baconlogic.export", made)
+    monkeypatch.setattr(
+        "baconlogic.export.to_c",
+        lambda model, **given: types.SimpleNamespace(header=f"// {given}", source="int x;"),
+    )
+    monkeypatch.setattr(
+        "baconlogic.export.save",
+        lambda model, path, **given: asked.append(given) or [Path(path), Path("model.h")],
+    )
     monkeypatch.chdir(folder)
     assert main(["export", "model.json", "--to", "c", "--real", "float", "--name", "tumour"]) == 0
     assert capsys.readouterr().out == "// {'real': 'float', 'name': 'tumour'}\nint x;\n"
@@ -348,10 +352,10 @@ def test_report_writes_a_page(folder):
 
 
 def test_report_hands_its_options_on(folder, monkeypatch, capsys):
-    made = types.ModuleType("baconlogic.report")
-    made.report = lambda model, X, y, **given: Path(f"{len(X)}-{len(y)}-{given['title']}-{given['path']}")
-    monkeypatch.setitem(sys.modules, "baconlogic.report", made)
-    monkeypatch.setattr("baconlogic.report", made)  # where a test before has brought it in
+    monkeypatch.setattr(
+        "baconlogic.report.report",
+        lambda model, X, y, **given: Path(f"{len(X)}-{len(y)}-{given['title']}-{given['path']}"),
+    )
     monkeypatch.chdir(folder)
     assert main(["report", "model.json", "data.csv", *TARGET, "-o", "r.md", "--title", "T", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"report": "200-200-T-r.md"}

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 from baconlogic import load
-from baconlogic.learn import validate as learning
+from baconlogic.learn import validate
 from baconlogic.learn.classifier import BaconClassifier
 from baconlogic.learn.search import Growth, Sinkhorn
 from baconlogic.learn.search.sinkhorn import NotAccepted
@@ -42,14 +42,14 @@ def test_a_fit_whose_time_is_up_at_once_is_fitted(search):
 
 
 def test_validation_ends_with_the_budget(monkeypatch):
-    train, calls = learning.train, []
+    train, calls = validate.train, []
 
     def slow(*given):
         calls.append(given)
         time.sleep(0.2)
         return train(*given)
 
-    monkeypatch.setattr(learning, "train", slow)
+    monkeypatch.setattr(validate, "train", slow)
     fit(time_budget=0.1)
     assert len(calls) == 1
 
@@ -94,10 +94,10 @@ def test_parameters_that_make_no_sense_are_refused_in_one_line(wrong, says):
 
 
 class Interrupted:
-    """`learning.train`, during one call of which the user presses Ctrl-C."""
+    """`validate.train`, during one call of which the user presses Ctrl-C."""
 
     def __init__(self, at):
-        self.at, self.calls, self.train = at, 0, learning.train
+        self.at, self.calls, self.train = at, 0, validate.train
 
     def __call__(self, *given):
         self.calls += 1
@@ -107,7 +107,7 @@ class Interrupted:
 
 
 def test_an_interrupt_before_anything_is_found_goes_through(monkeypatch):
-    monkeypatch.setattr(learning, "train", Interrupted(0))
+    monkeypatch.setattr(validate, "train", Interrupted(0))
     clf = BaconClassifier()
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, Y)
@@ -116,15 +116,16 @@ def test_an_interrupt_before_anything_is_found_goes_through(monkeypatch):
 
 @pytest.mark.parametrize("at", [1, 3])
 def test_an_interrupt_during_validation_keeps_the_best_so_far(monkeypatch, at):
-    monkeypatch.setattr(learning, "train", Interrupted(at))
+    monkeypatch.setattr(validate, "train", Interrupted(at))
     with pytest.warns(UserWarning, match="^interrupted: the best tree found so far is kept$"):
         clf = fit()
+    assert clf.history_.interrupted
     assert clf.score(X, Y) > 0.9
     str(clf.history_)
 
 
 def test_an_interrupt_between_classes_leaves_the_others_at_their_base_rate(monkeypatch):
-    monkeypatch.setattr(learning, "train", Interrupted(1))
+    monkeypatch.setattr(validate, "train", Interrupted(1))
     three = Y + (X[:, 1] > 1.0)
     with pytest.warns(UserWarning, match="interrupted"):
         clf = fit(y=three)
@@ -186,8 +187,8 @@ def test_an_interrupt_while_refining_on_all_rows_keeps_the_tree_of_the_sample(mo
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(learning, "MOST_ROWS", 100)
-    monkeypatch.setattr(learning, "_refined", interrupted)
+    monkeypatch.setattr(validate, "MOST_ROWS", 100)
+    monkeypatch.setattr(validate, "polish", interrupted)
     with pytest.warns(UserWarning, match="interrupted"):
         clf = fit(search="growth", max_leaves=2)
     assert clf.score(X, Y) > 0.9
@@ -195,7 +196,7 @@ def test_an_interrupt_while_refining_on_all_rows_keeps_the_tree_of_the_sample(mo
 
 def test_after_an_interrupt_the_next_fit_is_whole(monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(learning, "train", Interrupted(2))
+        patched.setattr(validate, "train", Interrupted(2))
         with pytest.warns(UserWarning, match="interrupted"):
             clf = fit()
     assert clf.fit(X, Y).decision_ == fit().decision_

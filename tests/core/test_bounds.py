@@ -18,7 +18,7 @@ def hide(tree, X, hidden):
 any_tree = nodes(leaves(st.sampled_from(LETTERS), st.one_of(givens, ramps(), sigmoids, tables))).map(Tree)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(any_tree.map(unique_features), st.integers(0, 2**32 - 1), st.data())
 def test_bounds_bracket_every_completion(tree, seed, data):
     rng = np.random.default_rng(seed)
@@ -32,7 +32,7 @@ def test_bounds_bracket_every_completion(tree, seed, data):
     assert truths.max() <= high + 1e-12
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(nodes(leaves(st.just("a"), monotone_ramps())).map(Tree).map(unique_features))
 def test_bounds_are_attained(tree):
     """Ramps reach their extremes, so a row that reaches each bound can be written down."""

@@ -63,7 +63,7 @@ def decisions(draw):
     return Decision(chosen, links, classes, features, provenance, turns_at)
 
 
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(decisions())
 def test_a_file_keeps_all_of_a_decision(decision):
     document = json.loads(json.dumps(decision.to_dict()))
@@ -77,7 +77,7 @@ def test_a_file_keeps_all_of_a_decision(decision):
     assert len(repr(back).splitlines()) == 1
 
 
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(decisions())
 def test_a_decision_survives_pickle_and_copy(decision):
     assert pickle.loads(pickle.dumps(decision)) == decision  # noqa: S301

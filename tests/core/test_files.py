@@ -29,7 +29,7 @@ DECISION = Decision(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(trees)
 def test_from_dict_gives_back_what_to_dict_wrote(tree):
     document = json.loads(json.dumps(tree.to_dict()))
@@ -134,12 +134,12 @@ def scramble(rng, text):
 
 
 @pytest.mark.parametrize("model", [TREE, DECISION], ids=["tree", "decision"])
-def test_five_thousand_corrupted_files_give_model_format_error_and_nothing_else(tmp_path, model):
+def test_a_thousand_corrupted_files_give_model_format_error_and_nothing_else(tmp_path, model):
     rng = random.Random(0)  # noqa: S311
     validator = jsonschema.Draft202012Validator(files.schema())
     path = tmp_path / "model.json"
     refused = harmless = 0
-    while refused < 5000:
+    while refused < 1000:
         if rng.random() < 0.5:
             text = json.dumps(corrupt(rng, model.to_dict()))
         else:

@@ -78,7 +78,7 @@ def edits(draw, tree):
     return make, []
 
 
-@settings(max_examples=200)
+@settings(max_examples=40)
 @given(any_tree, st.integers(0, 2**32 - 1), st.data())
 def test_every_edit_gives_a_valid_tree_or_says_clearly_why_not(tree, seed, data):
     X = completions(tree, np.random.default_rng(seed), 20) | {"new": np.linspace(0, 1, 20)}
@@ -401,7 +401,7 @@ def test_a_chain_of_thousands_of_gates_can_be_edited():
 # --- what changes
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(any_tree, st.integers(0, 2**32 - 1))
 def test_the_change_is_what_one_computes(tree, seed):
     rng = np.random.default_rng(seed)

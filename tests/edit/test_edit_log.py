@@ -88,7 +88,7 @@ def test_replaying_gives_the_same_tree_and_undoing_all_the_first(log):
         log.redo()
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(several, st.integers(0, 2))
 def test_a_log_goes_through_json(log, undone):
     for _ in range(min(undone, len(log.entries))):
@@ -105,7 +105,7 @@ def test_a_log_goes_through_json(log, undone):
     assert without.tree == log.tree
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(several)
 def test_the_recorded_change_is_what_one_computes(log):
     for entry in log.entries:
@@ -113,7 +113,7 @@ def test_the_recorded_change_is_what_one_computes(log):
     assert log.change() == edit.change(TREE, log.tree, X, Y, threshold=0.4)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(any_tree)
 def test_any_tree_can_be_logged(tree):
     log = EditLog(tree)

@@ -40,7 +40,7 @@ def negations(tree):
     return sum(isinstance(node, Not) for _, node in tree.walk())
 
 
-@settings(max_examples=200)
+@settings(max_examples=40)
 @given(any_tree, st.integers(0, 2**32 - 1))
 def test_no_output_changes(tree, seed):
     X = rows_of(tree, seed)
@@ -79,7 +79,7 @@ def grown(rng, depth, numbers):
     return Gate(inputs, str(rng.choice(list(LEVELS))), weights.tolist())
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(any_tree)
 def test_simplifying_again_changes_nothing_and_adds_no_node(tree):
     simpler = simplify(tree)
@@ -112,7 +112,7 @@ def exactly(tree, truths):
     return found[-1]
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(nodes(leaves(LETTERS, givens)).map(Tree).map(unique_features), st.data())
 def test_on_paper_the_two_trees_are_the_same_for_any_truths(tree, data):
     truths = {feature: data.draw(extreme) for feature in tree.features}

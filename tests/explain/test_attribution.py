@@ -29,7 +29,7 @@ def as_given(tree):
 
 
 @given(trees.map(as_given), st.integers(0, 5), st.floats(0.1, 0.9))
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_absence_is_what_edit_remove_leaves(tree, seed, threshold):
     X = dict(zip("abcd", np.random.default_rng(seed).random((4, 30)), strict=True))
     y = np.random.default_rng(seed).random(30) < 0.5

@@ -11,7 +11,7 @@ X = {name: np.random.default_rng(i).random(50) for i, name in enumerate("abcdx")
 
 
 @given(trees)
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_a_tree_is_the_same_as_itself(tree):
     found = compare(tree, Tree.parse(tree.formula()))
     assert found.same
@@ -20,7 +20,7 @@ def test_a_tree_is_the_same_as_itself(tree):
 
 
 @given(trees, trees)
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_comparing_the_other_way_round_turns_everything_round(one, other):
     found, back = compare(one, other), compare(other, one)
     assert (found.first, found.only_first, set(found.common)) == (back.second, back.only_second, set(back.common))

@@ -40,7 +40,7 @@ def one_line(text):
 
 
 @given(trees, st.floats(-0.5, 1.5))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_every_feature_is_named_and_every_sentence_is_one_line(tree, threshold):
     found = describe(tree, threshold=threshold)
     told = " ".join(found.sentences) or str(found)
@@ -53,7 +53,7 @@ def test_every_feature_is_named_and_every_sentence_is_one_line(tree, threshold):
 
 
 @given(distinct(), st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_mandatory_and_sufficient_for_the_whole_are_what_they_say(tree, data):
     rows = 20
     seed = data.draw(st.integers(0, 10))

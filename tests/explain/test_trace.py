@@ -41,7 +41,7 @@ def test_it_reads_as_the_tree_with_truths_and_values():
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1))
 def test_the_driver_moves_its_gate_most(seed):
     tree, values, _ = random_case(np.random.default_rng(seed), most=6)

@@ -139,7 +139,7 @@ def in_one_line(error: Exception) -> str:
         return "there is not enough memory for this; use fewer rows or columns"
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{_OS_HINTS.get(type(error), error.strerror.lower())}"
+        return f"{where}{_OS_WORDS.get(type(error), error.strerror.lower())}"
     if isinstance(error, FormulaError):  # whose message marks the place below it
         return f"{error.problem} (at character {error.position + 1} of the formula)"
     said = " ".join("".join(map(_as_option, parts_of(error))).split())
@@ -155,14 +155,14 @@ def _as_option(part: str | Parameter | Hint | Place) -> str:
     if isinstance(part, Parameter):
         return f"--{part.name.replace('_', '-')}" + (f" {part.given}" if part.given else "")
     if isinstance(part, Hint):
-        return _HINTS.get(part.about, part.text)
+        return HINTS.get(part.about, part.text)
     if isinstance(part, Place) and isinstance(part.what, tuple):
         return _print.written(part.what)
     return str(part)
 
 
 _KNOWN = (RefusedError, MisusedError, ValueError, TypeError, LookupError, ImportError, OSError)
-_HINTS = {
+HINTS = {
     "missing": "the value is missing and no truth for missing values is stated; fill the value in, or say how true a "
     "missing one is: baconlogic edit MODEL --criterion 'COLUMN=missing 0.5'",
     "unknown": "--only unknown",
@@ -172,7 +172,7 @@ _HINTS = {
     "class_weight": "--class-weight",
     "none": "",
 }
-_OS_HINTS: dict[type[OSError], str] = {
+_OS_WORDS: dict[type[OSError], str] = {
     FileNotFoundError: "there is no such file or folder; check the path",
     IsADirectoryError: "this is a folder; give a file",
     NotADirectoryError: "a part of this path is a file, not a folder; check the path",

@@ -35,11 +35,11 @@ from baconlogic.core.criterion import (
     LARGEST,
     UNSTATED,
     Criterion,
+    Leeway,
     Numeric,
-    Room,
     complement,
     finite,
-    log_room,
+    log_leeway,
     rest_of,
 )
 from baconlogic.core.gcd import logistic
@@ -260,13 +260,13 @@ class Ramp(Numeric):
         marks, truths = np.array(self.points).T.copy()
         return bool(loops.ramp(values, marks, 1.0 - truths if turned else truths, out))
 
-    def room(self, low: float, high: float) -> Room:
+    def leeway(self, low: float, high: float) -> Leeway:
         """Return its ends; breakpoints so near each other that rounding would make them one stay where they are."""
         first, last = self._values[0], self._values[-1]
         gap = min(b - a for a, b in pairwise(self._values))
         apart = math.log(gap) - math.log(1e-12 * max(abs(first), abs(last), abs(low), abs(high), 1e-280))
-        steeper = log_room(1.0 / (last - first))[0], min(apart, FARTHEST)
-        return Room(first, last, (last - first) / 5.0, steeper if apart >= 0.0 else None)
+        steeper = log_leeway(1.0 / (last - first))[0], min(apart, FARTHEST)
+        return Leeway(first, last, (last - first) / 5.0, steeper if apart >= 0.0 else None)
 
     def moved(self, shift: float, steeper: float, middle: float, missing: float | None) -> Self:
         """Return it with all breakpoints moved, and apart or together: truths and order are kept."""
@@ -371,9 +371,9 @@ class Sigmoid(Numeric):
         """Evaluate the curve by a compiled loop."""
         return bool(loops.sigmoid(values, self.centre, -self.slope if turned else self.slope, out))
 
-    def room(self, low: float, high: float) -> Room:  # noqa: ARG002
+    def leeway(self, low: float, high: float) -> Leeway:  # noqa: ARG002
         """Return its centre, and how much steeper or flatter it may be."""
-        return Room(self.centre, self.centre, 1.0 / abs(self.slope), log_room(self.slope))
+        return Leeway(self.centre, self.centre, 1.0 / abs(self.slope), log_leeway(self.slope))
 
     def moved(self, shift: float, steeper: float, middle: float, missing: float | None) -> Self:  # noqa: ARG002
         """Return it with its centre moved and its slope times a factor: the direction is kept."""

@@ -74,7 +74,7 @@ class ExpressionBuilder(Protocol):
         """Write a truth for each category, and one for any other where it is stated."""
 
 
-class Room(NamedTuple):
+class Leeway(NamedTuple):
     """How far refit may move a criterion: first and last mark, a usual width, and the span of log steepness."""
 
     first: float
@@ -237,9 +237,9 @@ class Criterion(ABC):
         """
         return None
 
-    def room(self, low: float, high: float) -> Room:
+    def leeway(self, low: float, high: float) -> Leeway:
         """Return how far refit may move it in a column that runs from low to high."""
-        raise self.lacks("room", low, high)
+        raise self.lacks("leeway", low, high)
 
     def moved(self, shift: float, steeper: float, middle: float, missing: float | None) -> Self:
         """Return it moved along the column by `shift`, and e**steeper times as steep around `middle`."""
@@ -367,10 +367,10 @@ class Numeric(Criterion):
         unit = f" {self.unit}" if self.unit else ""
         return f"{self.meaning}half true at {number(self.inverse(0.5))}{unit}{self.when_missing()}"
 
-    def room(self, low: float, high: float) -> Room:  # noqa: ARG002
+    def leeway(self, low: float, high: float) -> Leeway:  # noqa: ARG002
         """Return its span, and how much steeper or flatter it may be without leaving the numbers there are."""
         first, last = self.span(0.05)
-        return Room(first, last, (last - first) / 5.0, log_room(1.0 / (last - first)))
+        return Leeway(first, last, (last - first) / 5.0, log_leeway(1.0 / (last - first)))
 
     def slopes(self, values: Floats, units: tuple[float, float], middle: float) -> Floats:
         """Return how truth changes as it moves, by small differences."""
@@ -391,7 +391,7 @@ def rest_of(truth: float | None) -> float | None:
     return None if truth is None else complement(truth)
 
 
-def log_room(value: float) -> tuple[float, float]:
+def log_leeway(value: float) -> tuple[float, float]:
     """Return how far the logarithm of a size may go without leaving the numbers there are."""
     size = math.log(abs(value))
     return max(-FARTHEST, -690.0 - size), min(FARTHEST, 690.0 - size)

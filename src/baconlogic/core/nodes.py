@@ -221,6 +221,16 @@ def negations(order: list[tuple[Node, tuple[int, ...]]]) -> list[bool]:
     return negated
 
 
+def shares(order: list[tuple[Node, tuple[int, ...]]]) -> list[float]:
+    """Return, for each node of `flatten`, the product of the weights on the way from the root."""
+    found = [1.0] * len(order)
+    for position in range(len(order) - 1, -1, -1):
+        node, below = order[position]
+        for place, child in enumerate(below):
+            found[child] = found[position] * (node.weights[place] if isinstance(node, Gate) else 1.0)
+    return found
+
+
 def walk(root: Node) -> Iterator[tuple[Path, Node]]:
     """Yield every node with its path, root first, left to right."""
     waiting: list[tuple[Path, Node]] = [((), root)]

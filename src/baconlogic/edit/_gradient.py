@@ -127,7 +127,7 @@ class NumericParameters(LeafParameters):
     def _places(self, known: Floats) -> list[Span]:
         """Return how far position and steepness may go: the middle stays in the column."""
         ends = (float(known.min()), float(known.max())) if known.size else None
-        first, last, width, steeper = self.start.room(*(ends or (0.0, 0.0)))
+        first, last, width, steeper = self.start.leeway(*(ends or (0.0, 0.0)))
         self.middle = first + (last - first) / 2.0
         self.unit = POSITION * _deviation(known, min(max(width, 1.0 / LARGEST), LARGEST))
         if steeper is None:
@@ -280,7 +280,7 @@ class PenalisedLoss:
 
     def loss(self, v: Floats) -> tuple[float, Floats]:
         """Return the penalised loss and its slope in each of v."""
-        run = _Pass(self, v)
+        run = _Passage(self, v)
         rows, block = len(self.y), min(BLOCK, max(256, 4_000_000 // (len(run.order) + 1)))
         loss = sum(run.through(slice(start, start + block)) for start in range(0, rows, block))
         penalty, slope = self._penalty(v)
@@ -292,7 +292,7 @@ class PenalisedLoss:
         return float(self.strength * (v * v / (1.0 + root)).sum()), self.strength * v / root
 
 
-class _Pass:
+class _Passage:
     """One passage of all rows through the tree at a given v, adding up slopes."""
 
     def __init__(self, loss: PenalisedLoss, v: Floats) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from baconlogic import metrics
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core.evaluate import Truths, combined, leaf_truths
-from baconlogic.core.nodes import Gate, Leaf, Node, flatten
+from baconlogic.core.nodes import Gate, Leaf, Node, flatten, shares
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.edit._structure import without, without_leaves
@@ -137,13 +137,11 @@ def _by_accuracy(asked: Subject, X: Any, y: Any, surplus: int | None, tolerance:
 def _deepest_first(root: Node) -> list[int]:
     """Return the positions of the leaves in `flatten`, in the order in which they go."""
     order = flatten(root)
-    gates, weight = [0] * len(order), [1.0] * len(order)
+    gates, weight = [0] * len(order), shares(order)
     for position in range(len(order) - 1, -1, -1):
         node, below = order[position]
-        shares = node.weights if isinstance(node, Gate) else (1.0,)
-        for child, share in zip(below, shares, strict=False):
+        for child in below:
             gates[child] = gates[position] + isinstance(node, Gate)
-            weight[child] = weight[position] * share
     leaves = [position for position, (node, _) in enumerate(order) if isinstance(node, Leaf)]
     return sorted(leaves, key=lambda leaf: (-gates[leaf], weight[leaf], leaf))
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from baconlogic.core import gcd
-from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations, shares
 from baconlogic.core.tree import Tree
 from baconlogic.edit._simplify import exponents, kind_of, merge_gates, merged, opposite
 from baconlogic.edit._structure import carried
@@ -17,6 +17,7 @@ LEAST = 1e-15  # the least share that a leaf keeps
 LEAST_EXPONENT = 0.5  # of a disjunction in another: small ones blow up what 1 - x rounds off
 
 Group = str | int  # the name of a group, or the position of a leaf that is in none
+Order = list[tuple[Node, tuple[int, ...]]]  # as `flatten` gives it
 Members = list[tuple[Node, float]]  # leaves or negated leaves with their shares of the tree, or their exponents
 
 
@@ -50,15 +51,15 @@ def regroup(tree: Tree, groups: Mapping[str, Sequence[str]]) -> Tree:
     exact = _exactly(plain, of, name)
     if exact is not None:
         return Tree(exact)
-    group_of, shares = _members(plain, of)
-    inside, across = _meetings(plain, group_of, shares)
+    order = flatten(plain)
+    group_of, share = _groups(order, of), [max(share, LEAST) for share in shares(order)]
+    inside, across = _meetings(order, group_of, share)
     members: dict[Group, Members] = defaultdict(list)
-    for position, (node, _) in enumerate(flatten(plain)):
-        if position in group_of:
-            members[group_of[position]].append((node, shares[position]))
+    for position, group in group_of.items():
+        members[group].append((order[position][0], share[position]))
     rule = plain.aggregator if isinstance(plain, Gate) else gcd.DEFAULT
     built = [
-        (_gathered(inputs, inside[group].value, 2, rule, _name(group)), math.fsum(share for _, share in inputs))
+        (_gathered(inputs, inside[group].value, 2, rule, _name(group)), math.fsum(own for _, own in inputs))
         for group, inputs in members.items()
     ]
     return Tree(built[0][0] if len(built) == 1 else _gathered(built, across.value, 2, rule, name))
@@ -102,26 +103,20 @@ def _negations_at_leaves(root: Node) -> Node:
     return made[-1]
 
 
-def _members(root: Node, of: Mapping[str, str]) -> tuple[dict[int, Group], list[float]]:
-    """Return the group of each leaf, or its negation, by position in `flatten`, and the share of every node."""
-    order = flatten(root)
-    shares, groups = [1.0] * len(order), dict[int, Group]()
-    for position in range(len(order) - 1, -1, -1):
-        node, below = order[position]
-        if isinstance(node, Gate):
-            for child, weight in zip(below, node.weights, strict=True):
-                shares[child] = shares[position] * weight
+def _groups(order: Order, of: Mapping[str, str]) -> dict[int, Group]:
+    """Return the group of each leaf, or of its negation, by position."""
+    found: dict[int, Group] = {}
     for position, (node, below) in enumerate(order):
         leaf = node.input if isinstance(node, Not) else node
         if isinstance(leaf, Leaf):
             for inner in below:  # a negated leaf stands for its leaf
-                del groups[inner]
-            groups[position] = of.get(leaf.feature, position)
-    return groups, [max(share, LEAST) for share in shares]
+                del found[inner]
+            found[position] = of.get(leaf.feature, position)
+    return found
 
 
 def _meetings(
-    root: Node, group_of: Mapping[int, Group], shares: Sequence[float]
+    order: Order, group_of: Mapping[int, Group], share: Sequence[float]
 ) -> tuple[Mapping[Group, _Mean], _Mean]:
     """Return the mean andness at which members of each group meet, and at which different groups do.
 
@@ -129,15 +124,15 @@ def _meetings(
     """
     inside, across = defaultdict[Group, _Mean](_Mean), _Mean()
     held: list[dict[Group, float]] = []  # below each node, by group
-    for position, (node, below) in enumerate(flatten(root)):
+    for position, (node, below) in enumerate(order):
         inputs = [held[i] for i in below]
         own: dict[Group, float] = defaultdict(float)
         if position in group_of:
-            own[group_of[position]] = shares[position]
+            own[group_of[position]] = share[position]
         else:
             for each in inputs:
-                for group, share in each.items():
-                    own[group] += share
+                for group, held_share in each.items():
+                    own[group] += held_share
         if isinstance(node, Gate):
             andness = carried(node.andness, len(below), 2)
             apart = _pairs([sum(each.values()) for each in inputs])

@@ -136,7 +136,7 @@ def counterfactual(
     _check_names(immutable, known, "immutable")
     _check_names(steps, known, "step")
     found = _actions(case, table, immutable, steps)
-    search = _Search(about, case, found)
+    search = _BoxSearch(about, case, found)
     radii = search.radii([*([action] for action in found), found]) if found else np.array([])
     singles = [search.single(action, radius) for action, radius in zip(found, radii, strict=False)]
     rows = sorted((each for each in singles if each), key=lambda point: round(search.sizes(point)[0], 9))
@@ -329,7 +329,7 @@ def _spread(values: Floats) -> float:
     return float((third - first) / NORMAL_QUARTILES or values.std())
 
 
-class _Search:
+class _BoxSearch:
     """The search for the nearest cases that are decided otherwise; such a case is given by the values that differ."""
 
     def __init__(self, about: Subject, case: Instance, found: list[Action]) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.levels import AND_ROLES, HARD_ROLES, NEUTRAL_ROLE, Level, nearest_level
-from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations, shares
 from baconlogic.core.words import degree, listed, numbers, one_line
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def leaf_roles(tree: Tree) -> list[LeafRole]:
     top = len(order) - 1
     while isinstance(order[top][0], Not):
         top = order[top][1][0]
-    negated, weight = negations(order), [1.0] * len(order)
+    negated, weight = negations(order), shares(order)
     role, scope = [ALONE] * len(order), [top] * len(order)  # of the nearest gate above
     found: list[LeafRole] = []
     for position in range(len(order) - 1, -1, -1):
@@ -254,12 +254,11 @@ def leaf_roles(tree: Tree) -> list[LeafRole]:
             found.append(LeafRole(position, node, *way, scope[position] == top))
             continue
         own, reach = role[position], scope[position]
-        shares = node.weights if isinstance(node, Gate) else (1.0,)
         if isinstance(node, Gate):
             own = told_level(node, negated[position]).role
             reach = scope[position] if own == role[position] else position
-        for child, share in zip(below, shares, strict=True):
-            weight[child], role[child], scope[child] = weight[position] * share, own, reach
+        for child in below:
+            role[child], scope[child] = own, reach
     return found[::-1]
 
 

@@ -19,8 +19,6 @@ SHARED = (
     "kernel/loops.py",
     "kernel/loss.py",
     "kernel/sinkhorn.py",
-    "learn/search/refine.py",
-    "learn/search/screen.py",
 )  # their compiled code ends up in that of other files
 
 

@@ -16,10 +16,7 @@ from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.elementary import exp, exp_pair, log, log_of_one_plus
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from baconlogic.kernel import Floats, Ints
 
 EPS = gcd.EPS
 TINY = 1e-300  # a guard against log(0) and division by 0

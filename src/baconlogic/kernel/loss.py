@@ -29,11 +29,7 @@ from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.loops import Workspace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
+    from baconlogic.kernel import Bools, Floats, Ints
 
 BLOCK = 1024  # rows: long enough for the loops to pay, short enough for the cache
 

@@ -21,10 +21,7 @@ from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.elementary import exp, log
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from baconlogic.kernel import Floats, Ints
 
 
 @compiled(reassociate=True)

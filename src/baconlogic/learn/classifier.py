@@ -25,13 +25,10 @@ from baconlogic.core.answers import LARGEST
 from baconlogic.core.checks import Hint, ParameterError
 from baconlogic.core.columns import Columns
 from baconlogic.core.subject import subject
-from baconlogic.learn import encode as encoding
-from baconlogic.learn import fit as study
-from baconlogic.learn import params as plans
-from baconlogic.learn import path as outcome
-from baconlogic.learn import rows, thresholds
+from baconlogic.learn import encode, params, thresholds
+from baconlogic.learn.fit import decide
+from baconlogic.learn.path import with_entry
 from baconlogic.learn.progress import CallbackSupportMixin, Progress, with_callbacks
-from baconlogic.learn.search.sinkhorn import Sinkhorn
 
 if TYPE_CHECKING:
     import os
@@ -39,9 +36,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from baconlogic.core.decision import Decision
     from baconlogic.core.tree import Tree
-
-    Floats = NDArray[np.float64]
+    from baconlogic.kernel import Floats
 
 
 class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -149,13 +146,16 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
             weight = weight * importance[codes]
             _check_weight(weight, Hint("class_weight", "class_weight times sample_weight"))
         kept = weight > 0.0
-        columns, counts = rows.merge(encoding.read(table, weight), codes[kept], weight[kept], len(self.classes_))
+        columns, counts = encode.merge(encode.read(table, weight), codes[kept], weight[kept], len(self.classes_))
         with Progress(self, X, labels, verbose=self.verbose) as progress:
-            plan = plans.plan(self, columns, before, started)
-            found = study.run(plan, counts, self.classes_.tolist(), progress)
-        self._take(outcome.in_cases(found, counts, importance))
-        if isinstance(self.search, Sinkhorn) and self.search.save_model:
-            self.save(self.search.save_path)
+            checked = params.checked(self, columns, before, started)
+            decision, paths, histories = decide(checked, counts, importance, progress)
+        self._take(decision, paths, histories)
+        if any(history.interrupted for history in histories):
+            warnings.warn("interrupted: the best tree found so far is kept", UserWarning, stacklevel=2)
+        path = getattr(checked.search, "saves_to", None)
+        if path is not None:
+            self.save(path)
         return self
 
     def _checked(self, X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Columns, NDArray[Any], Floats]:
@@ -190,17 +190,14 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
     def _names(self, count: int) -> list[str]:
         return list(getattr(self, "feature_names_in_", (f"x{i}" for i in range(count))))
 
-    def _take(self, found: outcome.Outcome) -> None:
-        self.decision_ = found.decision
-        trees = found.decision.trees
-        thresholds = np.array([link.threshold for link in found.decision.links])
-        several = len(self.classes_) > 2
-        self.tree_ = trees if several or not trees else trees[0]
-        self.threshold_ = thresholds if several or not trees else float(thresholds[0])
-        self.path_ = found.paths if several or not trees else found.paths[0]
-        self.history_ = found.histories if several or not trees else found.histories[0]
-        if found.interrupted:
-            warnings.warn("interrupted: the best tree found so far is kept", UserWarning, stacklevel=3)
+    def _take(self, decision: Decision, paths: Sequence[Any], histories: Sequence[Any]) -> None:
+        self.decision_ = decision
+        thresholds = [float(link.threshold) for link in decision.links]
+        each: Any = decision.trees, tuple(paths), tuple(histories)
+        if len(self.classes_) == 2:
+            each = [part[0] for part in each]
+        self.tree_, self.path_, self.history_ = each
+        self.threshold_ = thresholds[0] if len(self.classes_) == 2 else np.array(thresholds)
 
     def with_leaves(self, leaves: int, label: Any = None) -> Self:
         """Return a copy that takes another entry of `path_`: the tree with this many leaves (of the class `label`)."""
@@ -216,9 +213,9 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         if entry is None:
             sizes = ", ".join(str(entry.leaves) for entry in paths[place]) or "none: nothing was learned"
             raise ValueError(f"path_ has no tree of {leaves!r} leaves; its sizes are {sizes}")
-        other._take(
-            outcome.with_entry(self.decision_, paths, self.history_ if several else (self.history_,), place, entry)
-        )
+        histories = self.history_ if several else (self.history_,)
+        decision, changed = with_entry(self.decision_, paths, histories, place, entry)
+        other._take(decision, paths, changed)
         return other
 
     def with_threshold(self, where: Any, X: Any = None, y: ArrayLike | None = None) -> Self:

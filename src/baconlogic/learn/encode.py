@@ -1,22 +1,37 @@
-"""From a table to the columns a search works on, and from what it finds back to a tree in raw units.
+"""From a table to the columns a search works on, from what it finds back to a tree in raw units, and back again.
 
 Numbers are put on a robust scale (median 0, spread about 1), so that criteria can be learned; truths (0/1) run from -1
 to 1. Categories are put in the order of how often the target is true for them, so a criterion on that order becomes a
 truth for each category. With fixed criteria a column holds truths instead, once rising and once falling.
+
+Rows that look alike are one: what is learned depends on which cases there are and how often, not on their order. So a
+row with weight 2 counts as the same row twice, and no case is both learned from and held out. Where there are only a
+few different rows, each many times, holding one out would hide it altogether: its cases are shared among PIECES. Where
+there are more than MOST_SORTED rows all this matters little, and equal rows are left apart.
+
+A typed tree can be the start of a search: n-ary gates become chains of binary ones, negations move into the leaves. A
+leaf without a criterion on a column that does not hold truths gets one that is learned; a sigmoid is refined; a ramp or
+a table of truths is kept as it was typed.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from baconlogic.core import gcd
 from baconlogic.core.answers import LARGEST
+from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.core.criteria import Criterion, Given, Ramp, Sigmoid, Table
 from baconlogic.core.gcd import NEUTRAL
-from baconlogic.core.nodes import Gate, Leaf, Node, Not
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations
 from baconlogic.kernel.loops import MISSING
+from baconlogic.kernel.loss import Topology
+from baconlogic.learn.search import draft as drafts
+from baconlogic.learn.search.draft import CRISP, Draft, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +40,9 @@ if TYPE_CHECKING:
 
     from baconlogic.core.answers import Kind
     from baconlogic.core.columns import Columns
-    from baconlogic.learn.search.draft import Draft
+    from baconlogic.core.tree import Tree
+    from baconlogic.kernel import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 NUMBER: Final = "number"
 TRUTH: Final = "truth"
@@ -39,6 +53,10 @@ PRIOR_ROWS = 10.0  # how many rows of the overall rate a category's own rate is 
 
 SMALLEST = 1e-280  # numbers that differ by less are equal: no slope is steep enough to tell them apart
 PARTS = 5  # a category's rate is taken from the other parts, so that a row does not see its own label
+MOST_SORTED = 200_000  # sorting more rows would cost more than it gives
+FEW = 100  # with fewer different rows, each stands for several
+PIECES = 5
+HARD = gcd.gcd.coefficients(gcd.HARD).power  # the least power of a hard gate of two inputs
 
 
 @dataclass(frozen=True)
@@ -58,14 +76,14 @@ class Column:
         return self.values[self.values >= 0 if self.kind == CATEGORY else ~np.isnan(self.values)]
 
     @property
-    def holes(self) -> bool:
+    def has_missing(self) -> bool:
         """Whether values are missing."""
         return len(self.known) < len(self.values)
 
     @property
     def constant(self) -> bool:
         """Whether it has at most one value and none missing, so that nothing can be learned from it."""
-        return self.known.size == 0 or (not self.holes and self.single)
+        return self.known.size == 0 or (not self.has_missing and self.single)
 
     @property
     def single(self) -> bool:
@@ -77,6 +95,43 @@ def read(table: Columns, weight: Floats) -> list[Column]:
     """Return the features of the rows of a table that weigh something."""
     kept = np.flatnonzero(weight > 0.0)
     return [_read(table, name, kept, weight[kept]) for name in table.names]
+
+
+def merge(columns: Sequence[Column], codes: Ints, weight: Floats, classes: int) -> tuple[list[Column], Floats]:
+    """Return the columns of the distinct rows, and how much each class weighs in each of them (rows, classes)."""
+    if len(codes) > MOST_SORTED or not columns:
+        counts = np.zeros((len(codes), classes))
+        counts[np.arange(len(codes)), codes] = weight
+        return list(columns), counts
+    values = [np.nan_to_num(column.values.astype(float), nan=np.inf) for column in columns]
+    order = np.lexsort(values[::-1])
+    new = np.zeros(len(order), dtype=bool)
+    new[:1] = True
+    for column in values:
+        new[1:] |= column[order][1:] != column[order][:-1]
+    group = np.empty(len(order), dtype=np.int64)
+    group[order] = np.cumsum(new) - 1
+    counts = np.zeros((int(new.sum()), classes))
+    np.add.at(counts, (group, codes), weight)
+    first = order[new]
+    if len(first) < FEW:
+        pieces = _pieces(counts)
+        first, counts = np.repeat(first, PIECES), pieces.reshape(-1, classes)
+        filled = counts.sum(axis=1) > 0.0
+        first, counts = first[filled], counts[filled]
+    return [replace(column, values=column.values[first]) for column in columns], counts
+
+
+def _pieces(counts: Floats) -> Floats:
+    """Share the cases of each row and class (rows, classes) as evenly as whole cases allow: (rows, PIECES, classes)."""
+    rng = np.random.default_rng(0)
+    whole = np.floor(counts)
+    pieces = np.repeat(whole[:, None, :] // PIECES, PIECES, axis=1)
+    for row, label in np.ndindex(*counts.shape):
+        places = rng.permutation(PIECES)
+        pieces[row, places[: int(whole[row, label] % PIECES)], label] += 1.0
+        pieces[row, places[-1], label] += counts[row, label] - whole[row, label]
+    return np.asarray(pieces)
 
 
 def _read(table: Columns, name: str, kept: Ints, weight: Floats) -> Column:
@@ -132,73 +187,59 @@ class Source:
     negated: bool = False  # whether the column holds the complement of the criterion's truths
 
 
-class Encoding:
-    """The columns of one problem: what each shows, and how a leaf on it reads in raw units."""
+def shown(column: Column, source: Source, y: Floats, cases: Floats, rows: Ints, fit: Ints | None = None) -> Floats:
+    """Return what a search sees of a feature in some rows; `cases` is how many each row of the table stands for.
 
-    def __init__(self, columns: Sequence[Column], sources: Sequence[Source]) -> None:
-        self.columns, self.sources = tuple(columns), tuple(sources)
-        self.features = np.array([source.feature for source in self.sources], dtype=np.int64)
-        self.learned = np.array([source.criterion is None for source in self.sources], dtype=bool)
-
-    def table(self, y: Floats, cases: Floats, rows: Ints, fit: Ints | None = None) -> Floats:
-        """Return X (columns, rows) of some rows; a category's place is learned from the rows `fit`, by default these.
-
-        `cases` is how many cases each row stands for.
-        """
-        X = np.empty((len(self.sources), len(rows)))
-        for j, source in enumerate(self.sources):
-            column = self.columns[source.feature]
-            part = replace(column, values=column.values[rows])
-            if source.criterion is not None:
-                truths = fixed_truths(part, source.criterion)
-                X[j] = 1.0 - truths if source.negated else truths
-            elif column.kind != CATEGORY:
-                X[j] = scaled(part)
-            elif fit is None:
-                X[j] = _unseen_places(part, y[rows], cases[rows])
-            else:
-                places = _places(replace(column, values=column.values[fit]), y[fit], cases[fit])
-                X[j] = np.where(part.values >= 0, places[part.values], MISSING)
-        return X
-
-    def places(self, y: Floats, cases: Floats) -> dict[int, Floats]:
-        """Return the place of each category on the scale, by feature, learned from all rows."""
-        shown = {source.feature for source in self.sources if source.criterion is None}
-        return {i: _places(self.columns[i], y, cases) for i in shown if self.columns[i].kind == CATEGORY}
-
-    def tree(self, draft: Draft, aggregator: str, places: dict[int, Floats], crisp: bool = False) -> Node:
-        """Return a draft in raw units. `crisp`: 0/1 features that come out nearly so are taken as they are."""
-        p = draft.parts
-        nodes: list[Node] = [
-            self._leaf(int(column), slope, centre, missing, places, crisp)
-            for column, slope, centre, missing in zip(draft.columns, p.slope, p.centre, p.missing, strict=True)
-        ]
-        for left, right, weight, andness in zip(*draft.shape, p.weight, p.andness, strict=True):
-            nodes.append(_joined(nodes[left], nodes[right], float(weight), float(andness), aggregator))
-        return nodes[-1]
-
-    def _leaf(
-        self, column: int, slope: float, centre: float, missing: float, places: dict[int, Floats], crisp: bool
-    ) -> Node:
-        source = self.sources[column]
-        feature = self.columns[source.feature]
-        if source.criterion is not None:
-            leaf = Leaf(feature.name, source.criterion)
-            return Not(leaf) if source.negated else leaf
-        when_missing = _sigmoid(missing) if feature.holes else None
-        if feature.kind == TRUTH:
-            at_0, at_1 = (_sigmoid(slope * (x - centre)) for x in (-1.0, 1.0))
-            return _truth_leaf(feature.name, at_0, at_1, when_missing, crisp)
-        if feature.kind == CATEGORY:
-            placed = zip(feature.categories, places[source.feature], strict=True)
-            truths = [(category, _sigmoid(slope * (place - centre))) for category, place in placed]
-            other = _sigmoid(-slope * centre) if when_missing is None else when_missing
-            return Leaf(feature.name, Table(truths, other=other, missing=when_missing))
-        raw = float(np.clip(feature.centre + feature.scale * centre, -LARGEST, LARGEST))
-        return Leaf(feature.name, Sigmoid(raw, slope / feature.scale, missing=when_missing))
+    A category's place is learned from the rows `fit`, by default from these, each from the others.
+    """
+    part = replace(column, values=column.values[rows])
+    if source.criterion is not None:
+        truths = fixed_truths(part, source.criterion)
+        return 1.0 - truths if source.negated else truths
+    if column.kind != CATEGORY:
+        return scaled(part)
+    if fit is None:
+        return _unseen_places(part, y[rows], cases[rows])
+    known = places(replace(column, values=column.values[fit]), y[fit], cases[fit])
+    return np.where(part.values >= 0, known[part.values], MISSING)
 
 
-def _joined(left: Node, right: Node, weight: float, andness: float, aggregator: str) -> Gate:
+def root_of(
+    draft: Draft, columns: Sequence[Column], sources: Sequence[Source], places: Sequence[Floats], aggregator: str, *,
+    crisp: bool = False,
+) -> Node:  # fmt: skip
+    """Return a draft in raw units; `places` are those of the categories of each source, if it has any.
+
+    `crisp`: 0/1 features that come out nearly so are taken as they are.
+    """
+    p, nodes = draft.parts, []
+    for literal in map(Literal, draft.columns, *draft.parts[:3]):
+        source = sources[literal.column]
+        nodes.append(_leaf(columns[source.feature], source, literal, places[literal.column], crisp))
+    for left, right, weight, andness in zip(*draft.shape, p.weight, p.andness, strict=True):
+        nodes.append(_gate(nodes[left], nodes[right], float(weight), float(andness), aggregator))
+    return nodes[-1]
+
+
+def _leaf(column: Column, source: Source, literal: Literal, place: Floats, crisp: bool) -> Node:
+    if source.criterion is not None:
+        leaf = Leaf(column.name, source.criterion)
+        return Not(leaf) if source.negated else leaf
+    _, slope, centre, missing = literal
+    when_missing = _sigmoid(missing) if column.has_missing else None
+    if column.kind == TRUTH:
+        at_0, at_1 = (_sigmoid(slope * (x - centre)) for x in (-1.0, 1.0))
+        return _truth_leaf(column.name, at_0, at_1, when_missing, crisp)
+    if column.kind == CATEGORY:
+        placed = zip(column.categories, place, strict=True)
+        truths = [(category, _sigmoid(slope * (at - centre))) for category, at in placed]
+        other = _sigmoid(-slope * centre) if when_missing is None else when_missing
+        return Leaf(column.name, Table(truths, other=other, missing=when_missing))
+    raw_centre = float(np.clip(column.centre + column.scale * centre, -LARGEST, LARGEST))
+    return Leaf(column.name, Sigmoid(raw_centre, slope / column.scale, missing=when_missing))
+
+
+def _gate(left: Node, right: Node, weight: float, andness: float, aggregator: str) -> Gate:
     """Return a gate of two nodes; a weighted mean of weighted means is one gate."""
     inputs: list[tuple[Node, float]] = []
     for node, part in ((left, weight), (right, 1.0 - weight)):
@@ -210,7 +251,7 @@ def _joined(left: Node, right: Node, weight: float, andness: float, aggregator: 
     return Gate(nodes, andness, weights, aggregator)
 
 
-def _places(column: Column, y: Floats, cases: Floats, base: float | None = None) -> Floats:
+def places(column: Column, y: Floats, cases: Floats, base: float | None = None) -> Floats:
     """Return the place of each category: how much more often y is true for it than overall, on a scale as numbers have.
 
     `base` is the overall rate, by default that of these rows.
@@ -231,8 +272,8 @@ def _unseen_places(column: Column, y: Floats, cases: Floats) -> Floats:
     out = np.empty(len(y))
     for i in range(PARTS):
         own, others = part == i, np.flatnonzero(part != i)
-        places = _places(replace(column, values=column.values[others]), y[others], cases[others], base)
-        out[own] = np.where(column.values[own] >= 0, places[column.values[own]], MISSING)
+        known = places(replace(column, values=column.values[others]), y[others], cases[others], base)
+        out[own] = np.where(column.values[own] >= 0, known[column.values[own]], MISSING)
     return out
 
 
@@ -274,8 +315,123 @@ def _sigmoid(u: float) -> float:
 
 def fixed_criterion(column: Column, kind: str, rising: bool) -> Criterion:
     """Return the paper's normaliser of a feature: "sigmoid" or "minmax"."""
-    missing = 0.5 if column.holes else None
+    missing = 0.5 if column.has_missing else None
     if column.kind == TRUTH:
         return Given(missing) if rising else Ramp([(0.0, 1.0), (1.0, 0.0)], missing=missing)
     make = Sigmoid.from_column if kind == "sigmoid" else Ramp.minmax
     return make(column.values, rising=rising, missing=missing)
+
+
+def fixed_sources(tree: Tree, columns: Sequence[Column]) -> list[Source]:
+    """Return the extra columns a typed tree needs: those of criteria that are kept as they are."""
+    place = {column.name: i for i, column in enumerate(columns)}
+    found = []
+    for node, negated in _signed(tree.root):
+        if isinstance(node, Leaf) and not _learnable(node, columns[place[node.feature]]):
+            if columns[place[node.feature]].kind == CATEGORY and not node.criterion.categorical:
+                raise ValueError(f"init reads {node.feature!r} as a number, but the column holds text; type a table")
+            found.append(Source(place[node.feature], node.criterion, negated))
+    return found
+
+
+def check_complete(tree: Tree, columns: Sequence[Column]) -> None:
+    """Refuse a tree that is to be kept as it is, but cannot be evaluated without learning something."""
+    place = {column.name: column for column in columns}
+    for _, leaf in tree.walk():
+        if isinstance(leaf, Leaf) and _learnable(leaf, place[leaf.feature]):
+            column = place[leaf.feature]
+            if leaf.criterion.holds_truths and column.kind != TRUTH:
+                lacks = "no criterion"
+            elif column.has_missing and leaf.criterion.missing is None:
+                lacks = "no truth for missing values"
+            else:
+                continue
+            raise ParameterError(
+                Parameter("search", "calibrate"),
+                f" keeps init as it is, but its leaf {leaf.feature!r} has {lacks}; state it, or use search='refine'",
+            )
+
+
+def _learnable(leaf: Leaf, column: Column) -> bool:
+    if leaf.criterion.holds_truths:
+        truths = (column.known >= 0.0) & (column.known <= 1.0)
+        return column.kind != NUMBER or not truths.all()
+    return leaf.criterion.learnable and column.kind == NUMBER
+
+
+def _signed(root: Node) -> list[tuple[Node, bool]]:
+    """Return each node, children first, with whether an odd number of negations stands above it."""
+    order = flatten(root)
+    return [(node, sign) for (node, _), sign in zip(order, negations(order), strict=True)]
+
+
+def draft_of(tree: Tree, columns: Sequence[Column], sources: Sequence[Source]) -> Draft:
+    """Return the draft that a tree is refined from."""
+    m = sum(isinstance(node, Leaf) for _, node in tree.walk())
+    leaves: list[Literal] = []
+    gates: list[tuple[int, int, float, float]] = []  # left, right, weight, andness
+    made: list[int] = []  # the number of each node in the draft
+    for (node, negated), (_, below) in zip(_signed(tree.root), flatten(tree.root), strict=True):
+        if isinstance(node, Leaf):
+            made.append(len(leaves))
+            leaves.append(_literal(node, negated, columns, sources))
+            continue
+        at = made[below[0]]
+        if isinstance(node, Gate):
+            for child, (weight, andness) in zip(below[1:], _binary(node, negated), strict=True):
+                gates.append((at, made[child], weight, andness))
+                at = m + len(gates) - 1
+        made.append(at)
+    left, right, weights, andnesses = zip(*gates, strict=True) if gates else ((), (), (), ())
+    shape = Topology(np.array(left, dtype=np.int64), np.array(right, dtype=np.int64))
+    return drafts.join(shape, leaves, weights, andnesses)
+
+
+def _literal(leaf: Leaf, negated: bool, columns: Sequence[Column], sources: Sequence[Source]) -> Literal:
+    feature = [column.name for column in columns].index(leaf.feature)
+    column, sign = columns[feature], -1.0 if negated else 1.0
+    if not _learnable(leaf, column):
+        return Literal(sources.index(Source(feature, leaf.criterion, negated)), 1.0, 0.0)
+    slope, centre = 2.0, 0.0
+    if column.kind == TRUTH:
+        slope = CRISP  # of 0 and 1, at -1 and 1
+    elif isinstance(leaf.criterion, Sigmoid):  # the shape that is learned, by these two numbers
+        slope = leaf.criterion.slope * column.scale
+        centre = (leaf.criterion.centre - column.centre) / column.scale
+    return Literal(sources.index(Source(feature)), sign * slope, centre, sign * _logit(leaf.criterion.missing))
+
+
+def _binary(gate: Gate, negated: bool) -> list[tuple[float, float]]:
+    """Return, for each input but the first, the weight of what came before and the andness of a gate of the two."""
+    andness, coefficients = 1.0 - gate.andness if negated else gate.andness, gate.coefficients
+    if coefficients.mean == 0.0 and not math.isinf(coefficients.power):
+        found = []
+        for before, new in _pairs([len(gate.weights) * weight * coefficients.power for weight in gate.weights]):
+            side = gcd.andness_of_power((before + new) / 2.0, 2)
+            found.append((float(before / (before + new)), float(1.0 - side if andness < gcd.NEUTRAL else side)))
+        return found
+    total, found = gate.weights[0], []
+    for weight in gate.weights[1:]:
+        found.append((float(total / (total + weight)), float(andness)))
+        total += weight
+    return found
+
+
+def _pairs(exponents: list[float]) -> list[tuple[float, float]]:
+    """Return the exponents (of what came before, of the newcomer) of binary gates whose chain is a weighted product.
+
+    What came before may be raised to any power if its own exponents are divided by it: to one that keeps a gate hard.
+    """
+    found, scale = [], 1.0
+    for new in reversed(exponents[2:]):
+        before = max(2.0 * HARD - new / scale, 0.5)
+        found.append((before, new / scale))
+        scale *= before
+    return [(exponents[0] / scale, exponents[1] / scale), *reversed(found)]
+
+
+def _logit(truth: float | None) -> float:
+    if truth is None:
+        return 0.0
+    inside = min(max(truth, 0.01), 0.99)
+    return math.log(inside / (1.0 - inside))

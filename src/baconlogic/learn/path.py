@@ -6,17 +6,12 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from baconlogic.core.decision import Decision, Link
     from baconlogic.core.tree import Tree
-
-    Floats = NDArray[np.float64]
+    from baconlogic.kernel import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,39 +69,6 @@ class History:
         return f"{said}; {scores}" if self.logic else f"{said}; no apparent logic, the base rate is answered; {scores}"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """All that a fit leaves behind."""
-
-    decision: Decision
-    paths: tuple[list[PathEntry], ...]
-    histories: tuple[History, ...]
-    interrupted: bool = False
-
-
-def in_cases(found: Outcome, counts: Floats, importance: Floats) -> Outcome:
-    """Return the outcome of two classes with the rows held out counted in cases, whatever the importance of a class.
-
-    `counts` (rows, classes) are weighted by it. How often a decision is right, and how sure that is, depends on how
-    many cases there are, not on how much an error matters.
-    """
-    if len(importance) != 2 or (importance == 1.0).all():
-        return found
-    weighed = np.where(importance > 0.0, importance, 1.0)
-    rows, total = len(counts), counts.sum()
-    factor = max(rows / (counts / weighed).sum(), 1.0) / max(rows / total, 1.0) / weighed  # a row is at least a case
-
-    def cases(entry: PathEntry) -> PathEntry:
-        held = entry.held
-        if held is None:
-            return entry
-        return replace(
-            entry, held=replace(held, positive=held.positive * factor[1], negative=held.negative * factor[0])
-        )
-
-    return replace(found, paths=tuple([cases(entry) for entry in path] for path in found.paths))
-
-
 def tree_provenance(history: History, path: Sequence[PathEntry]) -> dict[str, Any]:
     """Return what a file says of where a tree comes from; None stands for what was not measured."""
     accuracy = next((entry.accuracy for entry in path if entry.leaves == history.leaves), math.nan)
@@ -121,13 +83,14 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def with_entry(decision: Decision, paths: Any, histories: Any, place: int, entry: PathEntry) -> Outcome:
-    """Return the outcome with another entry of the path in one place."""
-    trees, links = list(decision.trees), list(decision.links)
+def with_entry(
+    decision: Decision, paths: Sequence[list[PathEntry]], histories: Sequence[History], place: int, entry: PathEntry
+) -> tuple[Decision, list[History]]:
+    """Return a decision and its histories with another entry of the path in one place."""
+    trees, links, changed = list(decision.trees), list(decision.links), list(histories)
     trees[place], links[place] = entry.tree, entry.link
-    changed = list(histories)
     changed[place] = replace(histories[place], leaves=entry.leaves, loss=entry.loss, logic=entry.logic)
     said = [tree_provenance(history, path) for history, path in zip(changed, paths, strict=True)]
     provenance = {key: value for key, value in decision.provenance.items() if key != "threshold"} | {"trees": said}
     other = replace(decision, trees=tuple(trees), links=tuple(links), provenance=provenance, turns_at=None)
-    return Outcome(other, tuple(paths), tuple(changed))
+    return other, changed

@@ -1,7 +1,7 @@
-"""Learning one yes-or-no target: search on all rows and on folds, choose the size by held-out loss, calibrate.
+"""Learning one class against the rest: search on all rows and on folds, choose the size by held-out loss, calibrate.
 
-The folds are disjoint in what they show: rows that look alike are one row here (see `rows`), so a tree is never scored
-on a case it has seen; only in tables too long for that may equal rows fall on both sides.
+The folds are disjoint in what they show: rows that look alike are one row here (see `encode`), so a tree is never
+scored on a case it has seen; only in tables too long for that may equal rows fall on both sides.
 """
 
 from __future__ import annotations
@@ -9,37 +9,36 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.model_selection import StratifiedKFold
 
+from baconlogic.core.checks import Parameter, ParameterError
+from baconlogic.core.decision import Link
+from baconlogic.core.nodes import Leaf
+from baconlogic.core.tree import Tree
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import interruptible
-from baconlogic.learn.search import additive
-from baconlogic.learn.search.peel import Peel, covers
-from baconlogic.learn.search.problem import Problem
-from baconlogic.learn.search.protocol import Ask, Found, Scored
-from baconlogic.learn.search.refine import refine
-from baconlogic.learn.search.sharpen import sharpen
+from baconlogic.learn import encode
+from baconlogic.learn.encode import CATEGORY, Source
+from baconlogic.learn.path import HeldOut, PathEntry
+from baconlogic.learn.search.problem import Found, Problem, Request
+from baconlogic.learn.search.refine import polish, ranked
 from baconlogic.metrics import base_log_loss, log_loss_of_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from baconlogic.learn.encode import Encoding
+    from baconlogic.kernel import Floats, Ints
+    from baconlogic.learn.params import Params
     from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.protocol import Search
+    from baconlogic.learn.search.problem import Search
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-
-Made = TypeVar("Made")
-Key = tuple[int, int]  # of a tree: its kind (0, or 1 for a rival) and size
-Held = tuple[Any, Any, Any]  # scores, and how many cases each stands for: of the class and of the rest
+    Values = dict[tuple[int, int], Floats]  # decision values of held-out rows, by kind of tree (1: a rival) and size
+    Fold = tuple[Ints, Values]  # the rows held out, and what was said of them
 
 FOLDS = 5
 MOST_ROWS = 6000  # more are sampled for search and validation; the last refinement sees all
@@ -51,129 +50,259 @@ FLATTEST = 0.05  # steepness of a link that hardly looks at the truth
 
 
 @dataclass(frozen=True)
-class Task:
-    """One target and how to learn it; goes to the workers."""
+class Target:
+    """One class against the rest: its rows, the columns that may explain it, where its search starts.
 
-    encoding: Encoding
+    It goes to the workers.
+    """
+
+    params: Params
+    sources: tuple[Source, ...]
     y: Floats  # (rows,): share of positive cases of each row
     share: Floats  # (rows,), sum 1
-    weight: float  # how many cases the rows stand for
-    template: Problem  # bounds and wishes; its rows are filled in
-    search: Search
-    most: int | None
-    start: Draft | None
-    seed: int
-    seconds: float | None = None  # for one search
-    jobs: int | None = None
-    halted: list[bool] = field(default_factory=lambda: [False])  # whether the fit is to end; one for all its tasks
+    cases: float  # how many cases the rows stand for
+    counted: tuple[float, float]  # cases of the rest and of the class in one of them, where classes weigh differently
+    sample: Ints  # the rows to search on
+    drawn: Floats  # (rows,): the share of each where a sample was drawn; as `share` where sides are drawn alike
+    halted: list[bool] = field(default_factory=lambda: [False])  # whether the fit is to end; one for all its targets
+    start: Draft | None = None
 
-    def problem(self, rows: Ints, fit: Ints | None = None) -> Problem:
+    def problem(self, rows: Ints, share: Floats, fit: Ints | None = None) -> Problem:
         """Return the problem on some rows; `fit` are those that categories may learn from, `rows` by default."""
-        X = self.encoding.table(self.y, self.share * self.weight, rows, fit)
-        share = self.share[rows]
-        weight = self.weight * float(share.sum())
-        return replace(self.template, X=X, y=self.y[rows], share=share / share.sum(), weight=weight)
+        p, cases, own = self.params, share * self.cases, share[rows]
+        names = [p.columns[source.feature].name for source in self.sources]
+        X = [encode.shown(p.columns[source.feature], source, self.y, cases, rows, fit) for source in self.sources]
+        low, high = np.array([p.bounds(name) for name in names]).T
+        return Problem(
+            np.array(X), self.y[rows], own / own.sum(),
+            learned=np.array([source.criterion is None for source in self.sources]),
+            features=np.array([source.feature for source in self.sources]),
+            direction=np.array([p.direction(name) for name in names]), low=np.array(low), high=np.array(high),
+            andness=p.andness, required=tuple(p.names.index(name) for name in p.required), reuse=p.reuse,
+            ranked=bool(p.order), weight=self.cases * float(own.sum()), knee=p.aggregator.knee,
+        )  # fmt: skip
+
+    @cached_property
+    def everything(self) -> Problem:
+        """The problem on all rows."""
+        return self.problem(np.arange(len(self.y)), self.share)
+
+    @cached_property
+    def _places(self) -> list[Floats]:
+        """The place of each category on the scale, learned from all rows, by source; none but for categories."""
+        columns, cases = [self.params.columns[source.feature] for source in self.sources], self.share * self.cases
+        return [encode.places(each, self.y, cases) if each.kind == CATEGORY else np.empty(0) for each in columns]
+
+    def tree(self, draft: Draft) -> Tree:
+        """Return a draft in raw units; 0/1 columns are read as they are where that costs nothing."""
+        p = self.params
+        plain, crisp = (
+            Tree(encode.root_of(draft, p.columns, self.sources, self._places, p.aggregator.name, crisp=crisp))
+            for crisp in (False, True)
+        )
+        if crisp == plain:
+            return plain
+        rows, (steepness, threshold) = self.sample, draft.parts.link
+        table = {column.name: encode.raw(column)[rows] for column in p.columns}
+        losses = [
+            log_loss_of_scores(steepness * (tree.evaluate(table) - threshold), self.y[rows], self.share[rows])
+            for tree in (plain, crisp)
+        ]
+        return crisp if losses[1] <= losses[0] + TIE else plain
 
 
-@dataclass(frozen=True)
-class Trained:
-    """What a search found on some rows, and the decision values of its trees on the rows held out."""
+def target_of(p: Params, counts: Floats, index: int, counted: tuple[float, float], halted: list[bool]) -> Target | None:
+    """Return one class against the rest, by its index; None when there is nothing to learn.
 
-    found: Found
-    held: Ints | None
-    values: dict[Key, Floats]
-
-
-def train(task: Task, rows: Ints, held: Ints | None) -> Trained:
-    """Search on `rows`; score the trees on `held`."""
-    problem = task.problem(rows)
-    deadline = None if task.seconds is None else time.monotonic() + task.seconds
-
-    def going() -> bool:
-        return not task.halted[0] and (deadline is None or time.monotonic() < deadline)
-
-    ask = Ask(task.most, task.start, task.seed, going, task.jobs, deadline)
-    found = task.search.find(problem, ask)
-    if found.interrupted:
-        task.halted[0] = True
-    values = {}
-    if held is not None:
-        unseen = task.problem(held, rows)
-        values = {key: unseen.decision_values(scored.draft) for key, scored in _trees(found).items()}
-    return Trained(found, held, values)
+    `counts` (rows, classes) is how much each class weighs in each row.
+    """
+    weight = counts.sum(axis=1)
+    y = counts[:, index] / weight
+    place = 0 if len(p.classes) == 2 else index
+    start = p.init or (p.before[place] if place < len(p.before) else None)
+    sources = _sources(p, start)
+    if not sources or y.max() <= 0.0 or y.min() >= 1.0:
+        return None
+    shown = {p.columns[source.feature].name for source in sources}
+    for what, names in (("required", p.required), ("order", p.order)):
+        lost = [name for name in names if name not in shown]
+        if lost:
+            said = f" names {lost[0]!r}, which has one value only; nothing can be learned from it"
+            raise ParameterError(Parameter(what), said)
+    cases = max(float(weight.sum()), float(len(weight)))  # a row is at least one case: weights that are less are shares
+    share, sample = weight / weight.sum(), _sample(y, p.seed)
+    target = Target(p, tuple(sources), y, share, cases, counted, sample, _drawn(y, share, sample), halted)
+    return replace(target, start=_start(target, start))
 
 
-def _trees(found: Found) -> dict[Key, Scored]:
-    """Return all trees of a search by kind and size."""
-    kinds = found.best, found.rivals or {}
-    return {(kind, size): tree for kind, trees in enumerate(kinds) for size, tree in trees.items()}
+def _sources(p: Params, start: Tree | None) -> list[Source]:
+    """Return the columns of the problem: each usable feature, and what a typed tree needs besides."""
+    found = []
+    for i, column in enumerate(p.columns):
+        if column.constant or column.name in p.forbidden or (p.order and column.name not in p.order):
+            continue
+        if p.criteria == "learned" or column.kind == CATEGORY or column.single:
+            found.append(Source(i))
+            continue
+        asked = p.direction(column.name)
+        ways = [rising for rising in (True, False) if asked in (0, 1 if rising else -1)]
+        found += [Source(i, encode.fixed_criterion(column, p.criteria, rising)) for rising in ways]
+    if start is not None:
+        extra = encode.fixed_sources(start, p.columns)
+        known = [leaf.feature for _, leaf in start.walk() if isinstance(leaf, Leaf)]
+        found += [Source(i) for i, column in enumerate(p.columns) if column.name in known and Source(i) not in found]
+        found += [source for i, source in enumerate(extra) if source not in extra[:i]]
+    return found
 
 
-def sample(task: Task) -> Ints:
+def _start(target: Target, tree: Tree | None) -> Draft | None:
+    """Return where the search starts: a typed tree, the tree of the last fit, or the order asked for."""
+    p = target.params
+    if tree is not None:
+        draft = encode.draft_of(tree, p.columns, target.sources)
+        turned = _turned(target, draft)
+        if turned and p.init is not None:
+            raise ValueError(turned)
+        return None if turned else draft
+    if p.order:
+        names = [p.columns[source.feature].name for source in target.sources]
+        problem = target.problem(target.sample, target.share)
+        return ranked(problem, [[j for j, name in enumerate(names) if name == wanted] for wanted in p.order])
+    return None
+
+
+def _turned(target: Target, draft: Draft) -> str | None:
+    """Return, in words, the first typed leaf whose direction is not the one asked for."""
+    for column, slope in zip(draft.columns, draft.parts.slope, strict=True):
+        source = target.sources[column]
+        name = target.params.columns[source.feature].name
+        asked = target.params.direction(name)
+        rising = source.criterion.rising if source.criterion is not None else None
+        sign = slope if rising is None else (1.0 if rising != source.negated else -1.0)
+        if asked and asked * sign < 0.0:
+            words = {1: "rising", -1: "falling"}
+            return f"directions asks for {name!r} {words[asked]}, but init has it {words[-asked]}"
+    return None
+
+
+def _sample(y: Floats, seed: int) -> Ints:
     """Return the rows to search on: all, or as many of each side as there are in proportion."""
-    if len(task.y) <= MOST_ROWS:
-        return np.arange(len(task.y))
-    rng = np.random.default_rng(task.seed)
-    sides = [np.flatnonzero(task.y >= 0.5), np.flatnonzero(task.y < 0.5)]
+    if len(y) <= MOST_ROWS:
+        return np.arange(len(y))
+    rng = np.random.default_rng(seed)
+    sides = [np.flatnonzero(y >= 0.5), np.flatnonzero(y < 0.5)]
     taken = [
-        rng.choice(side, max(min(len(side), 50), round(MOST_ROWS * len(side) / len(task.y))), replace=False)
+        rng.choice(side, max(min(len(side), 50), round(MOST_ROWS * len(side) / len(y))), replace=False)
         for side in sides
     ]
     return np.sort(np.concatenate(taken))
 
 
-def drawn(task: Task, rows: Ints) -> Task:
-    """Return the task for a sample: where more than their part of a rare side was drawn, each stands for less."""
-    rare = task.y >= 0.5
-    whole = np.array([task.share[side].sum() for side in (~rare, rare)])
-    part = np.array([task.share[rows][side].sum() for side in (~rare[rows], rare[rows])])
-    if len(rows) == len(task.y) or not part.all():
-        return task
+def _drawn(y: Floats, share: Floats, sample: Ints) -> Floats:
+    """Return the shares of rows in a sample: where more than their part of a rare side was drawn, each is less."""
+    rare = y >= 0.5
+    whole = np.array([share[side].sum() for side in (~rare, rare)])
+    part = np.array([share[sample][side].sum() for side in (~rare[sample], rare[sample])])
+    if len(sample) == len(y) or not part.all():
+        return share
     factor = whole / part * part.sum()
     if abs(math.log(factor[1] / factor[0])) < DRAWN_ALIKE:
-        return task
-    return replace(task, share=task.share * np.where(rare, factor[1], factor[0]))
+        return share
+    return np.asarray(share * np.where(rare, factor[1], factor[0]))
 
 
-def folds(task: Task, rows: Ints) -> list[tuple[Ints, Ints]]:
+def folds(target: Target) -> list[tuple[Ints, Ints]]:
     """Return (rows to learn from, rows held out) of each fold; none where a side has fewer than two rows."""
-    side = (task.y[rows] >= 0.5).astype(int)
+    rows = target.sample
+    side = (target.y[rows] >= 0.5).astype(int)
     count = min(FOLDS, int(np.bincount(side, minlength=2).min()))
     if count < 2:
         return []
-    split = StratifiedKFold(count, shuffle=True, random_state=task.seed).split(rows, side)
+    split = StratifiedKFold(count, shuffle=True, random_state=target.params.seed).split(rows, side)
     return [(rows[kept], rows[held]) for kept, held in split]
 
 
-@dataclass(frozen=True)
-class Sized:
-    """The best tree of one size: its draft, and how it does held out (NaN where that could not be measured)."""
+def train(target: Target, search: Search, rows: Ints, held: Ints | None, seconds: float | None) -> tuple[Found, Values]:
+    """Search on `rows`, for so many seconds; return what was found, and what its trees say of the rows held out."""
+    p, problem = target.params, target.problem(rows, target.drawn)
+    deadline = None if seconds is None else time.monotonic() + seconds
 
-    draft: Draft
-    loss: float
-    error: float
-    accuracy: float
-    calibration: tuple[float, float]  # factor and shift of decision values that held-out rows ask for
-    in_sample: float
-    logic: bool  # whether it beats the base rate held out
-    measured: bool  # whether in every fold
-    held: Held | None  # what it said of the rows held out
+    def going() -> bool:
+        return not target.halted[0] and (deadline is None or time.monotonic() < deadline)
 
-    @property
-    def link(self) -> tuple[float, float]:
-        """Steepness and threshold, calibrated."""
-        (steepness, threshold), (factor, shift) = self.draft.parts.link, self.calibration
-        return float(steepness * factor), float(threshold - shift / (steepness * factor))
+    found = search.find(problem, Request(p.most, target.start, p.seed, going, p.jobs, deadline))
+    if found.interrupted:
+        target.halted[0] = True
+    if held is None:
+        return found, {}
+    unseen = target.problem(held, target.drawn, rows)
+    return found, {
+        (kind, size): unseen.decision_values(draft)
+        for kind, trees in enumerate(_kinds(found))
+        for size, draft in trees.best.items()
+    }
 
 
-@dataclass(frozen=True)
-class Learned:
-    """What was learned about one target."""
+def _kinds(found: Found) -> list[Found]:
+    return [found] if found.rivals is None else [found, found.rivals]
 
-    sizes: dict[int, Sized]
-    chosen: int
-    base_loss: float
-    stopped: str
+
+def path_of(target: Target, found: Found, folds: Sequence[Fold]) -> tuple[list[PathEntry], PathEntry]:
+    """Return the best tree of each size, calibrated on the rows held out, and the one chosen by what these say."""
+    kinds = _kinds(found)
+    best: dict[int, tuple[PathEntry, int, Draft]] = {}
+    trees = [(size, kind, draft) for kind, each in enumerate(kinds) for size, draft in each.best.items()]
+    for size, kind, draft in sorted(trees, key=lambda tree: tree[:2]):
+        entry = _entry(target, kinds[kind], kind, draft, folds)
+        before = best[size][0] if size in best else None
+        worse = before is not None and before.held is not None and before.loss <= entry.loss
+        if before is None or (entry.held is not None and not worse):
+            best[size] = entry, kind, draft
+    chosen = _choose([entry for entry, _, _ in best.values()], target)
+    if len(target.y) > MOST_ROWS:  # it was found on a sample
+        _, kind, draft = best.pop(chosen.leaves)
+        draft = _on_all_rows(target, kinds[kind], draft)
+        chosen = _entry(target, kinds[kind], kind, draft, folds)
+        best[chosen.leaves] = chosen, kind, draft
+    return sorted((entry for entry, _, _ in best.values()), key=lambda entry: entry.leaves), chosen
+
+
+def _on_all_rows(target: Target, found: Found, draft: Draft) -> Draft:
+    """Return a tree that was found on a sample, refined on all rows unless the fit is to end."""
+    if not target.halted[0]:
+        try:
+            with interruptible():
+                return (found.refit or polish)(target.everything, draft)
+        except KeyboardInterrupt:
+            target.halted[0] = True
+    return draft
+
+
+def _entry(target: Target, found: Found, kind: int, draft: Draft, folds: Sequence[Fold]) -> PathEntry:
+    """Return a draft as a tree, and how trees of its kind and size do on the rows held out (NaN where not measured).
+
+    A fold whose search stopped earlier speaks by its largest tree.
+    """
+    said = []
+    for held, values in folds:
+        sizes = [each for each in values if each[0] == kind and each[1] <= draft.leaves]
+        if sizes:
+            said.append((held, values[max(sizes)]))
+    factor, shift = _calibration(target, said)
+    said = [(held, factor * values + shift) for held, values in said]
+    loss, error, accuracy = _measured(target, said)
+    gained = (base_log_loss(target.y, target.share) - loss) * target.cases
+    logic = not gained < EVIDENCE  # also where it was not measured
+    rate, (steepness, threshold) = float(target.share @ target.y), draft.parts.link
+    calibrated = float(steepness * factor), float(threshold - shift / (steepness * factor))
+    init = target.params.init
+    tree = init if found.kept and init is not None else target.tree(draft)
+    return PathEntry(
+        draft.leaves, tree, loss, error, accuracy,
+        log_loss_of_scores(target.everything.decision_values(draft), target.y, target.share), logic,
+        Link(*(calibrated if logic else flat_link(rate))),
+        None if math.isnan(loss) or len(said) < len(folds) else _held_out(target, said),
+    )  # fmt: skip
 
 
 def flat_link(rate: float) -> tuple[float, float]:
@@ -183,124 +312,14 @@ def flat_link(rate: float) -> tuple[float, float]:
     return FLATTEST, min(threshold, -0.01) if rate > 0.5 else max(threshold, 1.01)
 
 
-def conclude(task: Task, whole: Trained, parts: Sequence[Trained], simplicity: str) -> Learned:
-    """Choose a size by what the folds say of it, refine on all rows, and calibrate on the rows held out."""
-    everything = task.problem(np.arange(len(task.y)))
-    found = _unless_halted(task, lambda: _found_on_all(task, whole, everything), whole.found)
-    trees, base = _trees(found), base_log_loss(task.y, task.share)
-    seen = drawn(task, sample(task))
-    parts = [_at_sizes(part, trees) for part in parts]
-    sizes: dict[int, Sized] = {}
-    for key in sorted(trees, key=lambda key: key[::-1]):
-        draft, calibration = trees[key].draft, _calibration(seen, parts, key)
-        loss, error, accuracy = _held_out(seen, parts, key, *calibration)
-        logic = not (base - loss) * task.weight < EVIDENCE  # also where it could not be measured
-        measured = not math.isnan(loss) and all(key in part.values for part in parts)
-        in_sample = _in_sample(task, everything, draft)
-        held = _held(task, seen, parts, key, *calibration) if measured else None
-        sized = Sized(draft, loss, error, accuracy, calibration, in_sample, logic, measured, held)
-        before = sizes.get(key[1])
-        if before is None or (measured and not (before.measured and before.loss <= loss)):
-            sizes[key[1]] = sized
-    chosen = _choose(sizes, task, simplicity)
-    if everything.rows > MOST_ROWS and not whole.found.exact:
-        sizes[chosen] = _unless_halted(task, lambda: _refined(task, everything, sizes[chosen]), sizes[chosen])
-    return Learned(sizes, chosen, base, whole.found.ended)
-
-
-def _found_on_all(task: Task, whole: Trained, everything: Problem) -> Found:
-    """Return what was found; an exact chain found on a sample is peeled again from all rows."""
-    if whole.found.exact and everything.rows > MOST_ROWS:
-        chain, again = Peel().chain(everything, Ask(task.most, None, task.seed, lambda: True))
-        if covers(everything, chain):
-            return again
-    return whole.found
-
-
-def _at_sizes(part: Trained, keys: Iterable[Key]) -> Trained:
-    """Return a fold with values for each size found; one that stopped earlier has those of its largest tree."""
-    known = {(kind, size): [k for k in part.values if k[0] == kind and k[1] <= size] for kind, size in keys}
-    return replace(part, values={key: part.values[max(smaller)] for key, smaller in known.items() if smaller})
-
-
-def _unless_halted(task: Task, make: Callable[[], Made], before: Made) -> Made:
-    """Return what is made, or what was there before if the fit is to end."""
-    if not task.halted[0]:
-        try:
-            with interruptible():
-                return make()
-        except KeyboardInterrupt:
-            task.halted[0] = True
-    return before
-
-
-def _refined(task: Task, everything: Problem, sized: Sized) -> Sized:
-    """Return a tree that was found on a sample, refined on all rows."""
-    if additive.is_mean(sized.draft):
-        draft = additive.refit(everything, sized.draft)
-    else:
-        _, draft = refine(everything, sized.draft, 20)
-        _, draft = refine(everything, sharpen(everything, draft), 20)
-    return replace(sized, draft=draft, in_sample=_in_sample(task, everything, draft))
-
-
-def _in_sample(task: Task, everything: Problem, draft: Draft) -> float:
-    return log_loss_of_scores(everything.decision_values(draft), task.y, task.share)
-
-
-def _held_out(
-    task: Task, parts: Sequence[Trained], key: Key, factor: float, shift: float
-) -> tuple[float, float, float]:
-    """Return the mean held-out loss over folds, its standard error, and the accuracy.
-
-    They are those of calibrated probabilities: a tree must not pay for being too sure.
-    """
-    losses, right, total = [], 0.0, 0.0
-    for part in parts:
-        if key in part.values:
-            values, y, share = factor * part.values[key] + shift, task.y[part.held], task.share[part.held]
-            losses.append(log_loss_of_scores(values, y, share))
-            right += float(share @ np.where(values > 0.0, y, 1.0 - y))
-            total += float(share.sum())
-    if len(losses) < 2:
-        return math.nan, math.nan, math.nan
-    return float(np.mean(losses)), float(np.std(losses, ddof=1) / math.sqrt(len(losses))), right / total
-
-
-def _held(task: Task, seen: Task, parts: Sequence[Trained], key: Key, factor: float, shift: float) -> Held:
-    """Return the calibrated decision values of all rows held out, and their cases of both sides.
-
-    Where one side was drawn more often, the cases of the class are as many as were held out, and the rest as many as
-    belong to them: how sure a share of cases is depends on how many there are.
-    """
-    rows = np.concatenate([part.held for part in parts if part.held is not None])
-    cases = seen.share[rows] * task.weight
-    if seen is not task:
-        cases *= (task.share[rows] @ task.y[rows]) / (seen.share[rows] @ task.y[rows])
-    scores = factor * np.concatenate([part.values[key] for part in parts]) + shift
-    return scores, cases * task.y[rows], cases * (1.0 - task.y[rows])
-
-
-def _choose(sizes: dict[int, Sized], task: Task, simplicity: str) -> int:
-    """Return the size of the lowest held-out loss, or the smallest within one standard error of it."""
-    measured = {size: sized.loss for size, sized in sizes.items() if sized.measured}
-    if not measured:  # too few rows to hold some out: what each leaf must gain is that of Akaike's criterion
-        return min(sizes, key=lambda size: (sizes[size].in_sample + kernel.size(size) / task.weight, size))
-    best = min(measured, key=lambda size: (measured[size], size))
-    allowed = sizes[best].error if simplicity == "one-se" else TIE
-    return min(size for size, loss in measured.items() if loss <= measured[best] + allowed)
-
-
-def _calibration(task: Task, parts: Sequence[Trained], key: Key) -> tuple[float, float]:
+def _calibration(target: Target, said: Sequence[tuple[Ints, Floats]]) -> tuple[float, float]:
     """Return factor and shift of decision values that make held-out probabilities right, held to (1, 0) a little."""
-    held = [part for part in parts if key in part.values and part.held is not None]
-    if not held:
+    if not said:
         return 1.0, 0.0
-    values = np.concatenate([part.values[key] for part in held])
-    rows = np.concatenate([part.held for part in held])
-    y, share = task.y[rows], task.share[rows] / task.share[rows].sum()
+    rows, values = (np.concatenate(part) for part in zip(*said, strict=True))
+    y, share = target.y[rows], target.drawn[rows] / target.drawn[rows].sum()
     values = np.clip(values, -30.0, 30.0)
-    strength = 2.0 / task.weight
+    strength = 2.0 / target.cases
 
     def loss(free: Floats) -> tuple[float, Floats]:
         factor, shift = math.exp(free[0]), free[1]
@@ -312,3 +331,43 @@ def _calibration(task: Task, parts: Sequence[Trained], key: Key) -> tuple[float,
 
     free: Any = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-3.0, 1.0), (-3.0, 3.0)]).x
     return math.exp(free[0]), float(free[1])
+
+
+def _measured(target: Target, said: Sequence[tuple[Ints, Floats]]) -> tuple[float, float, float]:
+    """Return the mean held-out loss over folds, its standard error, and the accuracy.
+
+    They are those of calibrated probabilities: a tree must not pay for being too sure.
+    """
+    if len(said) < 2:
+        return math.nan, math.nan, math.nan
+    losses, right, total = [], 0.0, 0.0
+    for held, values in said:
+        y, share = target.y[held], target.drawn[held]
+        losses.append(log_loss_of_scores(values, y, share))
+        right += float(share @ np.where(values > 0.0, y, 1.0 - y))
+        total += float(share.sum())
+    return float(np.mean(losses)), float(np.std(losses, ddof=1) / math.sqrt(len(losses))), right / total
+
+
+def _held_out(target: Target, said: Sequence[tuple[Ints, Floats]]) -> HeldOut:
+    """Return the calibrated decision values of all rows held out, and their cases of both sides.
+
+    Where one side was drawn more often, the cases of the class are as many as were held out, and the rest as many as
+    belong to them: how sure a share of cases is depends on how many there are.
+    """
+    rows, scores = (np.concatenate(part) for part in zip(*said, strict=True))
+    y, cases = target.y[rows], target.drawn[rows] * target.cases
+    if target.drawn is not target.share:
+        cases *= (target.share[rows] @ y) / (target.drawn[rows] @ y)
+    of_rest, of_class = target.counted
+    return HeldOut(scores, cases * y * of_class, cases * (1.0 - y) * of_rest)
+
+
+def _choose(entries: Sequence[PathEntry], target: Target) -> PathEntry:
+    """Return the entry of the lowest held-out loss, or the smallest within one standard error of it."""
+    measured = [entry for entry in entries if entry.held is not None]
+    if not measured:  # too few rows to hold some out: what each leaf must gain is that of Akaike's criterion
+        return min(entries, key=lambda e: (e.in_sample_loss + kernel.size(e.leaves) / target.cases, e.leaves))
+    best = min(measured, key=lambda entry: (entry.loss, entry.leaves))
+    allowed = best.error if target.params.simplicity == "one-se" else TIE
+    return min((e for e in measured if e.loss <= best.loss + allowed), key=lambda entry: entry.leaves)

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from baconlogic.core.columns import Columns
 from baconlogic.core.subject import subject
-from baconlogic.plot._style import (
-    BLACK,
-    BLUE,
-    GREY,
-    SKY,
-    SMALL,
-    TEXT,
-    VERMILLION,
-    answer,
-    axes_of,
-    category_labels,
-    label_axes,
-    legend_above,
-    matplotlib,
-    near,
-    never_crossed,
-    tidy,
-)
+from baconlogic.plot import _style as style
+from baconlogic.plot._style import BLACK, BLUE, GREY, SKY, SMALL, TEXT, VERMILLION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,31 +30,30 @@ def truths(
     """Draw the truth of every case, lowest first, with its actual class; wrong decisions are marked."""
     asked = subject(model, threshold, label)
     found, positive = asked.judged(X, y)
-    ax = axes_of(ax, (7.0, 4.0))
+    ax = style.axes_of(ax, (7.0, 4.0))
     order = np.argsort(found, kind="stable")
     found, positive = found[order], positive[order]
     place = np.arange(1, len(found) + 1)
     wrong = asked.decides(found) != positive
-    yes, no = answer(asked.yes), answer(asked.no)
+    yes, no = style.answer(asked.yes), style.answer(asked.no)
     kinds = [
         (~positive, "o", BLUE, "none", f"actually {no}: {np.sum(~positive)}"),
         (positive, "^", VERMILLION, VERMILLION, f"actually {yes}: {np.sum(positive)}"),
     ]
     for members, marker, edge, face, said in kinds:
-        style: dict[str, Any] = {"markeredgecolor": edge, "markerfacecolor": face, "markeredgewidth": 0.8}
-        ax.plot(place[members], found[members], marker, markersize=4.5, label=said, **style)
+        look: dict[str, Any] = {"markeredgecolor": edge, "markerfacecolor": face, "markeredgewidth": 0.8}
+        ax.plot(place[members], found[members], marker, markersize=4.5, label=said, **look)
     crosses = [
         (wrong & ~positive, "x", f"wrongly {yes}: {np.sum(wrong & ~positive)}"),
         (wrong & positive, "+", f"wrongly {no}: {np.sum(wrong & positive)}"),
     ]
     for members, marker, said in crosses:
         ax.plot(place[members], found[members], marker, color=BLACK, markersize=9, markeredgewidth=1.2, label=said)
-    said = f"threshold {asked.threshold:.2f}{never_crossed(asked.threshold)}"
-    ax.axhline(near(asked.threshold), color=GREY, linewidth=1.0, dashes=(6, 3), label=said)
-    _strips(ax, positive, (no, yes), near(asked.threshold))
-    label_axes(ax, "cases, sorted by truth", "degree of truth")
-    tidy(ax)
-    legend_above(ax)
+    said = f"threshold {asked.threshold:.2f}{style.never_crossed(asked.threshold)}"
+    ax.axhline(style.near(asked.threshold), color=GREY, linewidth=1.0, dashes=(6, 3), label=said)
+    _strips(ax, positive, (no, yes), style.near(asked.threshold))
+    style.label_axes(ax, "cases, sorted by truth", "degree of truth")
+    style.legend_above(ax)
     return ax
 
 
@@ -79,8 +64,7 @@ def _strips(ax: Axes, positive: Any, names: tuple[str, str], threshold: float) -
     low, high = min(-0.03, threshold - 0.03), max(1.03, threshold + 0.03)
     for members, y_from, edge, said in ((~positive, low - 0.05, BLUE, no), (positive, high, VERMILLION, yes)):
         ax.vlines(place[members], y_from, y_from + 0.05, color=edge, linewidth=0.6)
-        at = (place[-1], y_from + 0.025)
-        ax.annotate(said, at, xytext=(5, 0), textcoords="offset points", va="center", fontsize=SMALL, parse_math=False)
+        style.note(ax, said, (place[-1], y_from + 0.025), (5, 0), va="center")
     ax.set_ylim(low - 0.07, high + 0.07)
     ax.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
 
@@ -96,10 +80,10 @@ def correlation(X: Any, ax: Axes | None = None, columns: Sequence[str] | None = 
         raise ValueError(f"correlations need two or more numeric columns that vary, got {len(names)}")
     found = _correlations(values)
     order = _by_similarity(found)
-    found, names = found[np.ix_(order, order)], category_labels([names[i] for i in order], 32)
+    found, names = found[np.ix_(order, order)], style.category_labels([names[i] for i in order], 32)
     count = len(names)
     side = 2.2 + max(0.19 * count, 0.42 * min(count, MOST_VALUES))
-    ax = axes_of(ax, (side + 0.8, side))
+    ax = style.axes_of(ax, (side + 0.8, side))
     picture = ax.imshow(found, cmap="RdBu_r", vmin=-1.0, vmax=1.0, interpolation="nearest")
     ax.set_xticks(range(count), names, rotation=90, fontsize=SMALL)
     ax.set_yticks(range(count), names, fontsize=SMALL)
@@ -115,7 +99,7 @@ def correlation(X: Any, ax: Axes | None = None, columns: Sequence[str] | None = 
     bar.ax.set_yticklabels(["−1 (opposite)", "−0.5", "0", "0.5", "1 (alike)"], fontsize=SMALL)  # noqa: RUF001
     bar.outline.set_visible(False)
     if left_out:
-        ax.set_xlabel(f"left out, not numbers or constant: {len(left_out)}", fontsize=TEXT)
+        ax.set_xlabel(f"left out, not numbers or constant: {left_out}", fontsize=TEXT)
     return ax
 
 
@@ -126,26 +110,20 @@ def _said(value: float, *, whole: bool) -> str:
     return "−" if value < -0.05 else ""  # noqa: RUF001
 
 
-def _numeric(X: Any, columns: Sequence[str] | None) -> tuple[list[str], Floats, list[str]]:
-    """Return the names and values (rows, columns) of the numeric columns that vary, and the names of the others."""
+def _numeric(X: Any, columns: Sequence[str] | None) -> tuple[list[str], Floats, int]:
+    """Return the names and values (rows, columns) of the numeric columns that vary, and how many others there are."""
     table = Columns(X, columns) if isinstance(X, np.ndarray) else Columns(X)
     chosen = table.names if columns is None else list(columns)
     table.require(chosen)
-    names, values, left_out = [], [], []
+    names, values = [], []
     for name in chosen:
-        try:
+        with suppress(ValueError):
             column = table.numbers(name)
-        except ValueError:
-            left_out.append(name)
-            continue
-        column = np.where(np.isfinite(column), column, np.nan)
-        known = column[~np.isnan(column)]
-        if len(known) and known.min() < known.max():
-            names.append(str(name))
-            values.append(column)
-        else:
-            left_out.append(name)
-    return names, np.column_stack(values) if values else np.empty((table.rows, 0)), left_out
+            known = column[np.isfinite(column)]
+            if len(known) and known.min() < known.max():
+                names.append(str(name))
+                values.append(np.where(np.isfinite(column), column, np.nan))
+    return names, np.column_stack(values) if values else np.empty((table.rows, 0)), len(chosen) - len(names)
 
 
 def _correlations(values: Floats) -> Floats:
@@ -155,14 +133,12 @@ def _correlations(values: Floats) -> Floats:
         values = values / np.nanmax(np.abs(values), axis=0)  # squares of very large or small numbers are not finite
     if known.all():
         return np.atleast_2d(np.corrcoef(values, rowvar=False))
-    count = values.shape[1]
-    found = np.eye(count)
-    for i in range(count):
-        for j in range(i):
-            both = known[:, i] & known[:, j]
-            a, b = values[both, i], values[both, j]
-            varies = both.any() and np.ptp(a) > 0.0 and np.ptp(b) > 0.0
-            found[i, j] = found[j, i] = np.corrcoef(a, b)[0, 1] if varies else np.nan
+    found = np.eye(values.shape[1])
+    for j, i in combinations(range(len(found)), 2):
+        both = known[:, i] & known[:, j]
+        a, b = values[both, i], values[both, j]
+        varies = both.any() and np.ptp(a) > 0.0 and np.ptp(b) > 0.0
+        found[i, j] = found[j, i] = np.corrcoef(a, b)[0, 1] if varies else np.nan
     return found
 
 
@@ -185,24 +161,16 @@ def frequency(alternatives: Any, ax: Axes | None = None) -> Axes:
     total = len(alternatives.rows)
     if not pairs:
         raise ValueError("the alternatives use no feature; there is nothing to draw")
-    ax = axes_of(ax, (6.0, 0.9 + 0.26 * len(pairs)))
+    ax = style.axes_of(ax, (6.0, 0.9 + 0.26 * len(pairs)))
     place = np.arange(len(pairs))
     counts = [count for _, count in pairs]
     ax.barh(place, counts, 0.66, color=SKY, edgecolor=BLUE, linewidth=0.8)
-    for at, count in zip(place, counts, strict=True):
-        ax.annotate(
-            f"in {count} of {total}",
-            (count, at),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=SMALL,
-        )
-    ax.set_yticks(place, category_labels([feature for feature, _ in pairs]))
+    for at, count in enumerate(counts):
+        style.note(ax, f"in {count} of {total}", (count, at), (4, 0), va="center")
+    ax.set_yticks(place, style.category_labels([feature for feature, _ in pairs]))
     ax.set_xlim(0, max(total, *counts) * 1.2)
     ax.set_ylim(len(pairs) - 0.4, -0.6)
-    ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True, nbins=6))
-    label_axes(ax, "alternative trees that use it", "")
-    tidy(ax)
+    ax.xaxis.set_major_locator(style.matplotlib("ticker").MaxNLocator(integer=True, nbins=6))
+    style.label_axes(ax, "alternative trees that use it", "")
     ax.tick_params(axis="y", length=0)
     return ax

@@ -71,14 +71,12 @@ class TreePlan:
     bends: tuple[float, ...]
     width: float
     height: float
-    key: tuple[str, ...]  # what codes mean, where boxes are too small to say it
+    key: list[str]  # lines below the drawing: what codes mean, where boxes are too small to say it
 
-
-def value_words(value: Any) -> str:
-    """Say a raw value."""
-    if value is None:
-        return "missing"
-    return number(value) if isinstance(value, float) else shortened(value, 24)
+    @property
+    def key_height(self) -> float:
+        """The room that the key takes, in inches."""
+        return len(self.key) * height_of(SMALL) + 2 * PAD if self.key else 0.0
 
 
 def parts_of(root: Node, truths: Mapping[Path, float] | None, case: Mapping[str, Any] | None) -> list[Part]:
@@ -102,14 +100,13 @@ def parts_of(root: Node, truths: Mapping[Path, float] | None, case: Mapping[str,
             parts.append(Part(path, lines, inputs, node.weights, node.level, column=column))
         elif column == 0:
             first, *rest = parts[-1].lines
-            said = replace(
-                first, text=f"not {first.text}" if not node.name else f"{shortened(node.name)}: not {first.text}"
-            )
+            name = f"{shortened(node.name)}: " if node.name else ""
+            said = replace(first, text=f"{name}not {first.text}")
             parts[-1] = replace(parts[-1], path=path, lines=(said, *rest), negated=not parts[-1].negated)
         else:
-            lines = (Line("not", TEXT, bold=True), *_truth_lines(truth))
-            name = (Line(shortened(node.name)),) if node.name else ()
-            parts.append(Part(path, (*name, *lines), inputs, column=column))
+            named = (Line(shortened(node.name)),) if node.name else ()
+            lines = (*named, Line("not", TEXT, bold=True), *_truth_lines(truth))
+            parts.append(Part(path, lines, inputs, column=column))
         place.append(len(parts) - 1)
     return parts
 
@@ -124,7 +121,10 @@ def _columns(order: list[tuple[Node, tuple[int, ...]]]) -> list[int]:
 
 
 def _leaf_lines(leaf: Leaf, case: Mapping[str, Any] | None, *, brief: bool) -> tuple[Line, ...]:
-    value = "" if case is None else f" = {value_words(case[leaf.feature])}"
+    value = ""
+    if case is not None:
+        own = case[leaf.feature]
+        value = f" = {number(own) if isinstance(own, float) else 'missing' if own is None else shortened(own, 24)}"
     words = one_line(leaf.criterion.brief())
     said = textwrap.wrap(words, LONGEST_CRITERION, max_lines=1 if brief else 2, placeholder=" …")
     if brief:
@@ -166,9 +166,7 @@ def plan(parts: list[Part], decision: tuple[Line, ...], *, lit: bool, stretch: f
     boxes = [h + (PAD if lit else 0.0) for part, h in zip(parts, heights, strict=True) if part.column]
     rows = [h for part, h in zip(parts, heights, strict=True) if not part.column]
     pitch = max(*rows, 0.26, max(boxes, default=0.0) / 2 + PAD)
-    key = _key(parts, lit=lit)
-    middle: list[float] = []
-    row = 0
+    middle, row = list[float](), 0
     for part in parts:
         if part.column:
             middle.append((middle[part.inputs[0]] + middle[part.inputs[-1]]) / 2)
@@ -192,7 +190,7 @@ def plan(parts: list[Part], decision: tuple[Line, ...], *, lit: bool, stretch: f
     )
     total = max(pitch * row, tall)
     placed = [replace(part, y=part.y + pitch * row + (total - pitch * row) / 2) for part in placed]
-    return TreePlan(tuple(placed), (*bends, left - 0.1), left + wide, total, key)
+    return TreePlan(tuple(placed), (*bends, left - 0.1), left + wide, total, _key(parts, left + wide, lit=lit))
 
 
 def _across(parts: list[Part], *, lit: bool, stretch: float) -> tuple[list[float], list[float], list[float]]:
@@ -216,10 +214,14 @@ def _across(parts: list[Part], *, lit: bool, stretch: float) -> tuple[list[float
     return lefts, widths, bends
 
 
-def _key(parts: list[Part], *, lit: bool) -> tuple[str, ...]:
-    levels = {part.level.code: part.level for part in parts if part.level is not None}
+def _key(parts: list[Part], width: float, *, lit: bool) -> list[str]:
+    """Return the key on lines of this width, none where boxes say it all."""
     if max(part.column for part in parts) <= MANY_COLUMNS:
-        return ()
-    ordered = sorted(levels.values(), key=lambda level: -level.andness())
-    inside = f"in each box: code, andness{', truth' if lit else ''}"
-    return (inside, *(f"{level.code}: {level.words}" for level in ordered))
+        return []
+    levels = {part.level.code: part.level for part in parts if part.level is not None}
+    lines = [f"in each box: code, andness{', truth' if lit else ''}"]
+    for level in sorted(levels.values(), key=lambda level: -level.andness()):
+        entry = f"{level.code}: {level.words}"
+        longer = f"{lines[-1]};  {entry}"
+        lines[-1:] = [longer] if width_of(longer, SMALL) <= width else [lines[-1], entry]
+    return lines

@@ -13,20 +13,8 @@ from baconlogic.core.levels import LEVELS, nearest_level
 from baconlogic.core.nodes import Leaf
 from baconlogic.core.subject import subject
 from baconlogic.core.words import number, percent
-from baconlogic.plot._style import (
-    BLACK,
-    BLUE,
-    GREY,
-    SKY,
-    SMALL,
-    TEXT,
-    VERMILLION,
-    answer,
-    category_labels,
-    panels,
-    shortened,
-    tidy,
-)
+from baconlogic.plot import _style as style
+from baconlogic.plot._style import BLACK, BLUE, GREY, SKY, SMALL, TEXT, VERMILLION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +37,7 @@ def surfaces(andnesses: Sequence[Any] = FIGURE_3, axes: Any = None, *, aggregato
     """
     grid = (1.0 - np.cos(np.pi * np.linspace(0.0, 1.0, 121))) / 2.0  # dense where gates are steep
     across, up = np.meshgrid(grid, grid)
-    drawn = panels(axes, len(andnesses), 3, (2.7, 2.85))
+    drawn = style.panels(axes, len(andnesses), 3, (2.7, 2.85))
     for ax, given in zip(drawn, andnesses, strict=True):
         wanted, weight = given if isinstance(given, tuple) else (given, 0.5)
         if isinstance(wanted, str) and wanted not in LEVELS:
@@ -98,8 +86,9 @@ def criteria(model: Any, X: Any = None, axes: Any = None, *, y: Any = None, labe
         if table is None:
             raise ValueError("y tells the classes of the rows of X; give X as well")
         positive = asked.positive(y, table.rows)
-        groups = [(shortened(answer(asked.yes), 12), positive), (shortened(answer(asked.no), 12), ~positive)]
-    drawn = panels(axes, len(leaves), 4, (2.5, 2.1))
+        sides = ((asked.yes, positive), (asked.no, ~positive))
+        groups = [(style.shortened(style.answer(label), 12), members) for label, members in sides]
+    drawn = style.panels(axes, len(leaves), 4, (2.5, 2.1))
     for ax, leaf in zip(drawn, leaves, strict=True):
         column: Any = None
         if table is not None:
@@ -110,17 +99,17 @@ def criteria(model: Any, X: Any = None, axes: Any = None, *, y: Any = None, labe
 
 
 def _dress(ax: Axes, leaf: Leaf, groups: list[tuple[str, Any]]) -> None:
-    ax.set_title(shortened(leaf.feature, 28), fontsize=TEXT, parse_math=False)
+    ax.set_title(style.shortened(leaf.feature, 28), fontsize=TEXT, parse_math=False)
     if leaf.criterion.unit:
-        ax.set_xlabel(shortened(leaf.criterion.unit, 28), fontsize=SMALL, parse_math=False)
+        ax.set_xlabel(style.shortened(leaf.criterion.unit, 28), fontsize=SMALL, parse_math=False)
     middles = [_strip(i, len(groups)) for i in range(len(groups))]
     ticks = [1.0, 0.5, 0.0, *(low if len(groups) == 1 else (low + high) / 2 for low, high in middles)]
-    ax.set_yticks(ticks, ["1", "0.5", "0", *category_labels([name for name, _ in groups])], fontsize=SMALL)
+    ax.set_yticks(ticks, ["1", "0.5", "0", *style.category_labels([name for name, _ in groups])], fontsize=SMALL)
     ax.set_ylim(STRIP[0] - 0.04 if groups else -0.04, 1.08)
     place = ax.get_subplotspec()
     if place is None or place.is_first_col():
         ax.set_ylabel("truth", fontsize=SMALL)
-    tidy(ax)
+    style.tidy(ax)
     ax.tick_params(labelsize=SMALL)
 
 
@@ -147,10 +136,9 @@ def _curve(ax: Axes, criterion: Criterion, column: Floats | None, groups: list[t
         left = half > (low + high) / 2 if criterion.monotone else half == halves[0] and half - low > (high - low) / 4
         before, after = criterion.truth(half + np.array([-1e-3, 1e-3]) * (high - low))
         below = (after > before) != left  # where the curve is not
-        ax.annotate(
-            number(half, (high - low) / 10.0), (half, 0.5), xytext=(-6 if left else 6, -1 if below else 1),
-            textcoords="offset points", ha="right" if left else "left", va="top" if below else "bottom", fontsize=SMALL,
-        )  # fmt: skip
+        look = {"ha": "right" if left else "left", "va": "top" if below else "bottom"}
+        offset = (-6 if left else 6, -1 if below else 1)
+        style.note(ax, number(half, (high - low) / 10.0), (half, 0.5), offset, **look)
     ax.set_xlim(low, high)
     if column is None or not len(known):
         return
@@ -161,14 +149,12 @@ def _curve(ax: Axes, criterion: Criterion, column: Floats | None, groups: list[t
 
 def _bars(ax: Axes, left: Any, width: Any, counts: list[Any]) -> None:
     """Draw how many cases there are, group by group, each to its own highest bar."""
-    looks = [(SKY, ""), (VERMILLION, "////")] if len(counts) > 1 else [(GREY, "")]
-    looks = looks[::-1] if len(counts) > 1 else looks
+    looks = [(VERMILLION, "////"), (SKY, "")] if len(counts) > 1 else [(GREY, "")]
     for i, (own, (colour, hatch)) in enumerate(zip(counts, looks, strict=True)):
         low, high = _strip(i, len(counts))
         heights = own / max(own.max(), 1) * (high - low)
-        ax.bar(
-            left, heights, width, bottom=low, align="edge", color=colour, hatch=hatch, edgecolor="white", linewidth=0.2
-        )
+        look: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.2}
+        ax.bar(left, heights, width, bottom=low, align="edge", **look)
         ax.axhline(low, color=GREY, linewidth=0.6)
 
 
@@ -187,24 +173,22 @@ def _span(criterion: Criterion, known: Floats) -> tuple[float, float]:
 
 
 def _categories(ax: Axes, criterion: Criterion, column: Any, groups: list[tuple[str, Any]]) -> None:
-    shown = list(criterion.truths[:MOST_CATEGORIES])
-    place = np.arange(len(shown))
-    names = category_labels([category for category, _ in shown], 12)
+    listed, truths = map(list, zip(*criterion.truths[:MOST_CATEGORIES], strict=True))
+    names = style.category_labels(listed, 12)
     if criterion.other is not None:
         names.append("other")
-        place = np.arange(len(names))
-    truths = [truth for _, truth in shown] + ([] if criterion.other is None else [criterion.other])
+        truths.append(criterion.other)
+    place = np.arange(len(names))
     ax.bar(place, truths, 0.7, color=SKY, edgecolor=BLUE, linewidth=1.0, gid="criterion")
     for at, truth in enumerate(truths if len(truths) <= MOST_FIGURES else []):
         ax.text(at, truth + 0.02, f"{truth:.2f}", ha="center", va="bottom", fontsize=SMALL)
     ax.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":")
     crowded = len(names) * max(map(len, names)) > 24
     ax.set_xticks(place, names, rotation=90 if crowded else 0, fontsize=SMALL)
-    if len(criterion.truths) > len(shown):
-        ax.set_xlabel(f"and {len(criterion.truths) - len(shown)} more", fontsize=SMALL)
+    if len(criterion.truths) > len(listed):
+        ax.set_xlabel(f"and {len(criterion.truths) - len(listed)} more", fontsize=SMALL)
     if column is None:
         return
-    listed = [category for category, _ in shown]
     known = {category for category, _ in criterion.truths}
     counts = []
     for _, members in groups:

@@ -136,9 +136,15 @@ def legend_above(ax: Axes, **options: Any) -> None:
 
 
 def label_axes(ax: Axes, x: str, y: str) -> None:
-    """Name both axes."""
+    """Name both axes, and take away what carries nothing."""
     ax.set_xlabel(x, fontsize=TEXT)
     ax.set_ylabel(y, fontsize=TEXT)
+    tidy(ax)
+
+
+def note(ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **look: Any) -> None:
+    """Write a few words beside a point, so many points of type away from it."""
+    ax.annotate(text, at, xytext=offset, textcoords="offset points", fontsize=SMALL, parse_math=False, **look)
 
 
 def category_labels(names: Sequence[Any], longest: int = LONGEST_NAME) -> list[str]:

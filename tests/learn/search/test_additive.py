@@ -8,11 +8,10 @@ from sklearn.linear_model import LogisticRegression
 from baconlogic import Gate, Leaf
 from baconlogic.core.criteria import Given, Ramp
 from baconlogic.kernel.loops import MISSING
-from baconlogic.learn import validate as learning
+from baconlogic.learn import validate
 from baconlogic.learn.classifier import BaconClassifier
 from baconlogic.learn.search import Additive, additive
-from baconlogic.learn.search.problem import Problem
-from baconlogic.learn.search.protocol import Ask
+from baconlogic.learn.search.problem import Problem, Request
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 6))
@@ -29,7 +28,7 @@ def problem(X=X, y=Y, **rest):
 
 
 def find(problem, most=None, going=lambda: True):
-    return Additive().find(problem, Ask(most, None, 0, going)).best
+    return Additive().find(problem, Request(most, None, 0, going)).best
 
 
 def fit(X=X, y=Y, **rest):
@@ -44,7 +43,7 @@ def test_a_weighted_mean_is_a_logistic_regression_on_the_truths():
     truths = 1.0 / (1.0 + np.exp(-additive.SLOPE * X))
     regression = LogisticRegression(C=1.0, max_iter=1000, tol=1e-10).fit((truths - truths.mean(0)) / truths.std(0), Y)
     stated = problem()
-    draft = find(stated, 6)[6].draft
+    draft = find(stated, 6)[6]
     expected = regression.decision_function((truths - truths.mean(0)) / truths.std(0))
     assert stated.decision_values(draft) == pytest.approx(expected, abs=1e-4)
     again = additive.refit(stated, draft)
@@ -53,8 +52,8 @@ def test_a_weighted_mean_is_a_logistic_regression_on_the_truths():
 
 def test_the_columns_that_matter_enter_first_with_their_direction():
     trees = find(problem())
-    assert sorted(trees[4].draft.columns.tolist()) == [0, 1, 2, 3]
-    slopes = dict(zip(trees[4].draft.columns.tolist(), trees[4].draft.parts.slope, strict=True))
+    assert sorted(trees[4].columns.tolist()) == [0, 1, 2, 3]
+    slopes = dict(zip(trees[4].columns.tolist(), trees[4].parts.slope, strict=True))
     assert [slopes[column] > 0.0 for column in range(4)] == [True, False, True, True]
     losses = [trees[size].loss for size in sorted(trees)]
     assert losses == sorted(losses, reverse=True)
@@ -73,7 +72,7 @@ def test_the_tree_is_one_neutral_gate_the_heaviest_first():
 
 def test_directions_and_required_features_are_kept_to():
     stated = problem(direction=np.array([-1, 1, 0, 0, 0, 0]), required=(5,))
-    for size, (_, draft) in find(stated).items():
+    for size, draft in find(stated).items():
         assert len(draft.columns) == size
         assert 5 in draft.columns
         assert not {0, 1} & set(draft.columns.tolist())  # they have the other direction
@@ -88,7 +87,7 @@ def test_where_no_column_has_the_direction_asked_for_the_base_rate_is_answered()
 def test_a_missing_value_says_nothing():
     holes = np.where(RNG.random(X.shape) < 0.2, MISSING, X)
     stated = problem(holes)
-    draft = find(stated, 4)[4].draft
+    draft = find(stated, 4)[4]
     values = stated.decision_values(draft)
     assert np.isfinite(values).all()
     assert ((values > 0.0) == Y).mean() > 0.75
@@ -136,14 +135,14 @@ def test_many_rows_are_all_weighed(monkeypatch):
         rows.append(problem.rows)
         return refit(problem, draft)
 
-    monkeypatch.setattr(learning, "MOST_ROWS", 200)
+    monkeypatch.setattr(validate, "MOST_ROWS", 200)
     monkeypatch.setattr(additive, "refit", watched)
     assert fit(max_leaves=4).score(X, Y) > 0.8
     assert rows == [len(Y)]
 
 
 def test_a_grown_mean_is_not_taken_for_a_scorecard(monkeypatch):
-    monkeypatch.setattr(learning, "MOST_ROWS", 200)
+    monkeypatch.setattr(validate, "MOST_ROWS", 200)
     monkeypatch.setattr(additive, "refit", None)
     clf = fit(search="growth", andness=(0.5, 0.5), max_leaves=3)
     assert {gate.andness for gate in gates(clf.tree_)} <= {0.5}

@@ -10,8 +10,7 @@ from baconlogic.core import gcd
 from baconlogic.kernel import loss as kernel
 from baconlogic.learn.search import Sinkhorn, sinkhorn
 from baconlogic.learn.search import epochs as annealing
-from baconlogic.learn.search.attempt import Run
-from baconlogic.learn.search.sinkhorn import NotAccepted
+from baconlogic.learn.search.sinkhorn import NotAccepted, Trainer
 
 KNEE = gcd.gcd.knee
 
@@ -97,8 +96,8 @@ def pose(truths, y, **rest):
     settings = kernel.Settings(
         calibrated=False, knee=KNEE, penalty=search.weight_penalty_strength, amplifier=search.loss_amplifier
     )
-    problem = annealing.pose(truths, y, even(y), kernel.left_chain(len(truths)), settings, annealing.INSIDE)
-    return Run(search, problem, problem, np.random.default_rng(0))
+    blocks = annealing.pose(truths, y, even(y), kernel.left_chain(len(truths)), settings, annealing.INSIDE)
+    return Trainer(search, blocks, blocks, np.random.default_rng(0))
 
 
 def test_the_soft_loss_has_the_slopes_it_claims():
@@ -106,7 +105,7 @@ def test_the_soft_loss_has_the_slopes_it_claims():
     state, back = run_.state, np.empty((5, 5))
 
     def loss(soft=True):
-        return annealing._epoch(run_.problem, run_.order, soft, state, run_.rng, back)
+        return annealing._epoch(run_.blocks, run_.order, soft, state, run_.rng, back)
 
     loss()
     slope = state.slope.copy()
@@ -124,12 +123,12 @@ def test_rows_in_blocks_give_the_loss_of_rows_at_once(monkeypatch):
     whole = pose(truths, y)
     monkeypatch.setattr(kernel, "BLOCK", 25)
     parts = pose(truths, y)
-    assert parts.problem.truths.shape == (5, 5, 25)
+    assert parts.blocks.truths.shape == (5, 5, 25)
     for soft in (False, True):
         losses, slopes = [], []
         for each in (whole, parts):
             back = np.empty((5, 5))
-            losses.append(annealing._epoch(each.problem, each.order, soft, each.state, each.rng, back))
+            losses.append(annealing._epoch(each.blocks, each.order, soft, each.state, each.rng, back))
             slopes.append(each.state.slope.copy())
         assert losses[0] == pytest.approx(losses[1], rel=1e-12)
         assert slopes[0] == pytest.approx(slopes[1], rel=1e-9, abs=1e-14)
@@ -182,8 +181,8 @@ def test_a_freeze_that_costs_too_much_is_abandoned_and_exploring_goes_on():
 def test_the_freeze_compares_the_hard_loss_with_the_soft_one():
     run_ = pose(*graded(), freeze_loss_threshold=10.0)
     order = np.arange(5)[::-1]
-    hard = run_.hard_loss(np.ascontiguousarray(order), run_.problem)
-    z = truth_of(type("Tree", (), {"parameters": run_.state.parameters, "order": order, "shape": run_.problem.shape}),
+    hard = run_.hard_loss(np.ascontiguousarray(order), run_.blocks)
+    z = truth_of(type("Tree", (), {"parameters": run_.state.parameters, "order": order, "shape": run_.blocks.shape}),
                  graded()[0])  # fmt: skip
     y, weight = graded()[1], kernel.parts(run_.state.parameters).weight
     assert hard == pytest.approx(
@@ -262,17 +261,19 @@ def test_a_deadline_gives_the_best_so_far():
     assert len(found.history) > 1
 
 
-def test_an_interrupt_gives_the_best_so_far_once_there_is_one():
+def test_an_interrupt_gives_the_best_so_far_once_there_is_one(monkeypatch):
     truths, y = graded()
     search = Sinkhorn(acceptance_threshold=1.0)
-    seen = []
+    seen, add = [], sinkhorn._Board.add
 
-    def interrupt_second(record):
-        seen.append(record)
+    def interrupt_second(self, attempt):
+        add(self, attempt)
+        seen.append(attempt.record)
         if len(seen) == 2:
             raise KeyboardInterrupt
 
-    found = run(search, truths, y, progress=interrupt_second)
+    monkeypatch.setattr(sinkhorn._Board, "add", interrupt_second)
+    found = run(search, truths, y)
     assert found.interrupted
     assert list(found.history) == seen
 
@@ -281,7 +282,7 @@ def test_an_interrupt_before_any_attempt_goes_through(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sinkhorn.Run, "attempt", interrupted)
+    monkeypatch.setattr(sinkhorn.Trainer, "attempt", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(Sinkhorn(), *graded())
 

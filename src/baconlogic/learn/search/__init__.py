@@ -1,4 +1,4 @@
-"""Ways to find a tree, one file each, behind one small protocol (`protocol.Search`).
+"""Ways to find a tree, one file each, behind one small protocol (`problem.Search`).
 
 Growth      the default: leaves are added anywhere, swapped and dropped; all is refined jointly
 Additive    weighted means of gentle criteria: scorecards

@@ -16,19 +16,17 @@ from sklearn.base import BaseEstimator
 from baconlogic.core import gcd
 from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.learn.search import draft as drafts
-from baconlogic.learn.search.draft import CRISP, Leaf
+from baconlogic.learn.search.draft import CRISP, Literal
 from baconlogic.learn.search.growth import LEAST_GAIN, PATIENCE
-from baconlogic.learn.search.protocol import Found, Scored
+from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.refine import polish
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from baconlogic.kernel import Floats, Ints
     from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.problem import Problem
-    from baconlogic.learn.search.protocol import Ask
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from baconlogic.learn.search.problem import Problem, Request
 
 SLOPE = 1.0  # of a leaf on the robust scale: between the quartiles a truth runs from 0.34 to 0.66
 NARROW, STEEPEST = 0.4, 1e3  # columns of less deviation, mostly of categories, have steeper leaves, up to so much
@@ -44,17 +42,18 @@ class Additive(BaseEstimator):  # type: ignore[misc]
     def __init__(self, *, max_leaves: int = 10) -> None:
         self.max_leaves = max_leaves
 
-    def find(self, problem: Problem, ask: Ask) -> Found:
+    def find(self, problem: Problem, request: Request) -> Found:
         """Return the best weighted mean of each size."""
-        score = _Scores(problem)
-        found: dict[int, Scored] = {}
+        score = _Scorecard(problem)
+        found: dict[int, Draft] = {}
         model, idle = score.fit(()), 0
-        while len(model.chosen) < (ask.most or self.max_leaves) and idle < PATIENCE and (ask.going() or not found):
-            larger = score.best(model, score.additions(model))
+        most = request.most or self.max_leaves
+        while len(model.chosen) < most and idle < PATIENCE and (request.going() or not found):
+            larger = score.best(model, score.additions(model.chosen))
             if larger is None:
                 break
             for _ in range(SWAPS):
-                better = score.best(larger, score.swaps(larger))
+                better = score.best(larger, score.swaps(larger.chosen))
                 if better is None or better.loss >= larger.loss:
                     break
                 larger = better
@@ -62,11 +61,11 @@ class Additive(BaseEstimator):  # type: ignore[misc]
             idle = 0 if (model.loss - larger.loss) * problem.cases > LEAST_GAIN or not covered else idle + 1
             model = larger
             if covered:
-                found[len(model.chosen)] = Scored(model.loss, score.draft(model))
+                found[len(model.chosen)] = score.draft(model)
         if not found:  # no column has the direction asked for, or the search had to end before all required ones
             model = model if model.chosen else _Model((0,), np.r_[model.values, 0.0], model.loss)
-            found[len(model.chosen)] = Scored(model.loss, score.draft(model))
-        return Found(found, f"weighted means of up to {max(found)} criteria")
+            found[len(model.chosen)] = score.draft(model)
+        return Found(found, f"weighted means of up to {max(found)} criteria", refit=refit)
 
 
 def suits(problem: Problem) -> bool:
@@ -75,15 +74,15 @@ def suits(problem: Problem) -> bool:
 
 
 def refit(problem: Problem, draft: Draft) -> Draft:
-    """Return a weighted mean with its weights learned again, unless a direction would turn against what is asked."""
-    score = _Scores(problem, draft.columns)
+    """Return a weighted mean with its weights learned again, unless a direction would turn against what is asked.
+
+    One leaf is no mean: it is refined as any tree is.
+    """
+    if draft.leaves == 1:
+        return polish(problem, draft)
+    score = _Scorecard(problem, draft.columns)
     model = score.fit(tuple(range(draft.leaves)))
     return score.draft(model) if score.allowed(np.array([model.chosen]), model.values[None, 1:])[0] else draft
-
-
-def is_mean(draft: Draft) -> bool:
-    """Whether a draft was found here: no other search leaves every centre at the median and every gate neutral."""
-    return draft.leaves > 1 and bool((draft.parts.andness == gcd.NEUTRAL).all() and (draft.parts.centre == 0.0).all())
 
 
 def _open(problem: Problem) -> NDArray[np.bool_]:
@@ -99,7 +98,7 @@ class _Model(NamedTuple):
     loss: float
 
 
-class _Scores:
+class _Scorecard:
     """The columns of a problem as truths, standardised, and regressions on some of them."""
 
     def __init__(self, problem: Problem, columns: Ints | None = None) -> None:
@@ -175,50 +174,54 @@ class _Scores:
                 break
         return _Model(chosen, values, now)
 
-    def additions(self, model: _Model) -> list[tuple[int, ...]]:
+    def additions(self, chosen: tuple[int, ...]) -> list[tuple[int, ...]]:
         """Return the ways to add a column; one of a required feature first."""
-        taken = set(self.features[list(model.chosen)].tolist())
-        lacking = self.lacking(model.chosen)
+        taken, lacking = set(self.features[list(chosen)].tolist()), self.lacking(chosen)
         return [
-            (*model.chosen, j)
+            (*chosen, j)
             for j, feature in enumerate(self.features.tolist())
             if feature not in taken and (not lacking or feature in lacking)
         ]
 
-    def swaps(self, model: _Model) -> list[tuple[int, ...]]:
+    def swaps(self, chosen: tuple[int, ...]) -> list[tuple[int, ...]]:
         """Return the ways to take another column in the place of one."""
         found = []
-        for i in range(len(model.chosen)):
-            kept = model.chosen[:i] + model.chosen[i + 1 :]
-            taken, lacking = set(self.features[list(kept)].tolist()), self.lacking(kept)
-            found += [
-                (*kept, j)
-                for j, feature in enumerate(self.features.tolist())
-                if j != model.chosen[i] and feature not in taken and (not lacking or feature in lacking)
-            ]
+        for i, old in enumerate(chosen):
+            found += [new for new in self.additions(chosen[:i] + chosen[i + 1 :]) if new[-1] != old]
         return found
 
     def best(self, model: _Model, choices: list[tuple[int, ...]]) -> _Model | None:
         """Return the regression on the choice that promises most, as the quadratic model around `model` has it."""
         if not choices:
             return None
-        problem = self.problem
-        every, full = np.c_[np.ones(problem.rows), self.X], np.zeros(1 + len(self.columns))
-        full[0], full[1 + np.array(model.chosen, dtype=np.int64)] = model.values[0], model.values[1:]
-        p = 1.0 / (1.0 + np.exp(-np.clip(every @ full, -500.0, 500.0)))
-        curvature = (every * (problem.share * np.maximum(p * (1.0 - p), 1e-4))[:, None]).T @ every
-        aim = curvature @ full - every.T @ (problem.share * (p - problem.y))
-        curvature += np.diag(np.r_[1e-9, np.full(len(self.columns), self.strength)])
-        at = np.c_[np.zeros(len(choices), dtype=np.int64), 1 + np.array(choices)]
+        curvature, aim = self._quadratic(model)
+        at = np.c_[np.zeros(len(choices), dtype=np.int64), 1 + np.array(choices)]  # the intercept and the columns
         values = np.linalg.solve(curvature[at[:, :, None], at[:, None, :]], aim[at][:, :, None])[:, :, 0]
         promise = np.where(self.allowed(at[:, 1:] - 1, values[:, 1:]), (aim[at] * values).sum(axis=1), -np.inf)
-        fits = []
-        for i in np.argsort(-promise, kind="stable")[:TRIES]:
-            if promise[i] > -np.inf:
-                fitted = self.fit(choices[i], full[at[i]])
-                if self.allowed(np.array([choices[i]]), fitted.values[None, 1:])[0]:
-                    fits.append(fitted)
-        return min(fits, key=lambda fitted: fitted.loss, default=None)
+        start = self._everywhere(model)
+        fits = [
+            self.fit(choices[i], start[at[i]])
+            for i in np.argsort(-promise, kind="stable")[:TRIES]
+            if promise[i] > -np.inf
+        ]
+        kept = [new for new in fits if self.allowed(np.array([new.chosen]), new.values[None, 1:])[0]]
+        return min(kept, key=lambda new: new.loss, default=None)
+
+    def _everywhere(self, model: _Model) -> Floats:
+        """Return the intercept and the coefficients of all columns, 0 for those that are not chosen."""
+        values = np.zeros(1 + len(self.columns))
+        values[0], values[1 + np.array(model.chosen, dtype=np.int64)] = model.values[0], model.values[1:]
+        return values
+
+    def _quadratic(self, model: _Model) -> tuple[Floats, Floats]:
+        """Return H and b of the penalised loss v'Hv / 2 - b'v in the coefficients v of all columns, around a model."""
+        problem, values = self.problem, self._everywhere(model)
+        A = np.c_[np.ones(problem.rows), self.X]
+        p = 1.0 / (1.0 + np.exp(-np.clip(A @ values, -500.0, 500.0)))
+        curvature = (A * (problem.share * np.maximum(p * (1.0 - p), 1e-4))[:, None]).T @ A
+        aim = curvature @ values - A.T @ (problem.share * (p - problem.y))
+        curvature += np.diag(np.r_[1e-9, np.full(len(self.columns), self.strength)])
+        return curvature, aim
 
     def allowed(self, chosen: Ints, values: Floats) -> NDArray[np.bool_]:
         """Whether coefficients, one row for each choice of columns, have the directions asked for."""
@@ -234,12 +237,12 @@ class _Scores:
         leaves = [self._leaf(chosen[i], falling=bool(falling[i])) for i in order]
         weight = np.maximum(np.abs(values[order]), 1e-9 * steepness)
         before = np.cumsum(weight)
-        return drafts.chain(
-            leaves, before[:-1] / before[1:], np.full(len(leaves) - 1, gcd.NEUTRAL), steepness, float(-zero / steepness)
-        )
+        link = steepness, float(-zero / steepness)
+        draft = drafts.chain(leaves, before[:-1] / before[1:], np.full(len(leaves) - 1, gcd.NEUTRAL), link)
+        return draft._replace(loss=model.loss)
 
-    def _leaf(self, place: int, *, falling: bool) -> Leaf:
+    def _leaf(self, place: int, *, falling: bool) -> Literal:
         sign, mean = -1.0 if falling else 1.0, float(np.clip(self.mean[place], 1e-6, 1.0 - 1e-6))
         column = int(self.columns[place])
         missing = sign * log(mean / (1.0 - mean)) if self.problem.learned[column] else 0.0
-        return Leaf(column, sign * float(self.slope[place]), 0.0, missing)
+        return Literal(column, sign * float(self.slope[place]), 0.0, missing)

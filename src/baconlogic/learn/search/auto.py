@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,13 +13,13 @@ from baconlogic.kernel.compile import interruptible
 from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.learn.search.additive import Additive, suits
 from baconlogic.learn.search.growth import Growth
-from baconlogic.learn.search.peel import Peel, covers
-from baconlogic.learn.search.protocol import Found
+from baconlogic.learn.search.peel import Peel, covers, linked, peel, peel_again
+from baconlogic.learn.search.problem import Found
 
 if TYPE_CHECKING:
+    from baconlogic.learn.search.draft import Draft
     from baconlogic.learn.search.peel import Chain
-    from baconlogic.learn.search.problem import Problem
-    from baconlogic.learn.search.protocol import Ask
+    from baconlogic.learn.search.problem import Problem, Request
 
 DOUBT = 0.02  # share of cases that an exact chain may still get wrong before growth is not worth its time
 COMPLETE = "exact: every combination of inputs was seen, and the chain says of each what most of its cases say"
@@ -27,40 +29,41 @@ BEYOND_DOUBT = "exact: a chain this short that fits this many rows is hardly a c
 class Auto:
     """Peel, then grow from nothing; the best of both by size. Weighted means are their rivals."""
 
-    def find(self, problem: Problem, ask: Ask) -> Found:
+    def find(self, problem: Problem, request: Request) -> Found:
         """Return the best trees by size of both searches."""
-        if ask.start is not None:
-            return Growth().find(problem, ask)
+        if request.start is not None:
+            return Growth().find(problem, request)
         if _complete(problem):
-            chain, peeled = Peel().chain(problem, ask, by_majority=True)
-            if chain.exact and covers(problem, chain) and _excess(problem, peeled) <= problem.rows / problem.cases:
-                return peeled._replace(ended=COMPLETE, certain=True)
-        chain, peeled = Peel().chain(problem, ask)
+            chain = peel(replace(problem, y=np.round(problem.y)), request.most)  # what most cases of each row say
+            draft = linked(problem, chain)
+            if chain.exact and covers(problem, chain) and _excess(problem, draft) <= problem.rows / problem.cases:
+                return Found({draft.leaves: draft}, COMPLETE, certain=True)
+        chain = peel(problem.crisp(), request.most)
+        draft = linked(problem, chain)
         if chain.exact and covers(problem, chain) and _doubt(problem, chain) < DOUBT:
-            return peeled._replace(ended=BEYOND_DOUBT, exact=True)
-        grown = Growth().find(problem, ask)
-        best = dict(grown.best)
-        for size, scored in peeled.best.items():
-            loss = scored.loss + _price(problem, chain) / problem.cases
-            if covers(problem, chain) and (size not in best or loss < best[size].loss):
-                best[size] = scored
-        grown = grown._replace(best=best)
+            again = partial(peel_again, most=request.most)
+            return Found({draft.leaves: draft}, BEYOND_DOUBT, refit=again, folds=Peel())  # folds need not grow
+        grown = Growth().find(problem, request)
+        if covers(problem, chain):
+            loss = draft.loss + _price(problem, chain) / problem.cases
+            if draft.leaves not in grown.best or loss < grown.best[draft.leaves].loss:
+                grown.best[draft.leaves] = draft
         if grown.interrupted or not suits(problem):
             return grown
         try:
             with interruptible():
-                means = Additive().find(problem, ask)
+                means = Additive().find(problem, request)
         except KeyboardInterrupt:
             return grown._replace(interrupted=True, ended="interrupted")
-        rivals = {size: scored for size, scored in means.best.items() if size > 1 and problem.granted(scored.draft)}
-        return grown._replace(rivals=rivals, ended=f"{grown.ended}; {means.ended} were tried as well")
+        rivals = {size: mean for size, mean in means.best.items() if size > 1 and problem.granted(mean)}
+        ended = f"{grown.ended}; {means.ended} were tried as well"
+        return grown._replace(rivals=means._replace(best=rivals), ended=ended)
 
 
-def _excess(problem: Problem, peeled: Found) -> float:
+def _excess(problem: Problem, draft: Draft) -> float:
     """Return by how much the loss of a chain exceeds that of knowing each row's own rate: noise does not explain it."""
     y = np.clip(problem.y, 1e-12, 1.0 - 1e-12)
-    least = -float(problem.share @ (y * np.log(y) + (1.0 - y) * np.log1p(-y)))
-    return min(scored.loss for scored in peeled.best.values()) - least
+    return draft.loss + float(problem.share @ (y * np.log(y) + (1.0 - y) * np.log1p(-y)))
 
 
 def _complete(problem: Problem) -> bool:

@@ -9,17 +9,17 @@ import numpy as np
 from baconlogic.kernel.loss import Parameters, Topology, left_chain, parts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from numpy.typing import ArrayLike
 
+    from baconlogic.kernel import Floats, Ints
 
-STEEPNESS, THRESHOLD = 8.0, 0.5  # of a link to start from
+STEEPNESS, THRESHOLD = LINK = 8.0, 0.5  # of a link to start from
 CRISP = 7.0  # slope times distance from the centre where a crisp leaf is within 1e-3 of false or true
 
 
-class Leaf(NamedTuple):
+class Literal(NamedTuple):
     """A leaf to put into a draft: what it reads and its criterion's parameters, in the units of the column."""
 
     column: int
@@ -34,6 +34,7 @@ class Draft(NamedTuple):
     shape: Topology
     columns: Ints  # (leaves,)
     parameters: Floats
+    loss: float = np.nan  # penalised, where it was worked out
 
     @property
     def leaves(self) -> int:
@@ -52,21 +53,26 @@ class Draft(NamedTuple):
         return int(places[0]) if places.size else -1
 
 
-def single(leaf: Leaf, steepness: float, threshold: float) -> Draft:
-    """Return the tree of one leaf."""
-    nothing = np.empty(0, dtype=np.int64)
-    values = np.array([leaf.slope, leaf.centre, leaf.missing, steepness, threshold])
-    return Draft(Topology(nothing, nothing), np.array([leaf.column]), values)
-
-
-def chain(leaves: list[Leaf], weight: Floats, andness: Floats, steepness: float, threshold: float) -> Draft:
-    """Return the left chain of some leaves; `weight` is that of what came before each newcomer."""
+def join(
+    shape: Topology, leaves: Sequence[Literal], weight: ArrayLike, andness: ArrayLike, link: tuple[float, float] = LINK
+) -> Draft:
+    """Return the draft that joins leaves by the gates of a shape."""
     columns, *criteria = zip(*leaves, strict=True)
-    values = np.r_[*(np.array(values, dtype=float) for values in criteria), weight, andness, steepness, threshold]
-    return Draft(left_chain(len(leaves)), np.array(columns, dtype=np.int64), values)
+    values = np.r_[*(np.array(values, dtype=float) for values in (*criteria, weight, andness, link))]
+    return Draft(shape, np.array(columns, dtype=np.int64), values)
 
 
-def insert(draft: Draft, node: int, leaf: Leaf, weight: float, andness: float) -> Draft:
+def single(leaf: Literal, link: tuple[float, float] = LINK) -> Draft:
+    """Return the tree of one leaf."""
+    return join(left_chain(1), [leaf], (), (), link)
+
+
+def chain(leaves: Sequence[Literal], weight: ArrayLike, andness: ArrayLike, link: tuple[float, float] = LINK) -> Draft:
+    """Return the left chain of some leaves; `weight` is that of what came before each newcomer."""
+    return join(left_chain(len(leaves)), leaves, weight, andness, link)
+
+
+def insert(draft: Draft, node: int, leaf: Literal, weight: float, andness: float) -> Draft:
     """Return the draft with a new gate above `node` that joins it, with `weight`, to a new leaf."""
     m, p = draft.leaves, draft.parts
     place = 0 if node < m else node - m + 1  # of the new gate: right after its input
@@ -107,7 +113,7 @@ def remove(draft: Draft, leaf: int) -> Draft:
     return Draft(shape, np.delete(draft.columns, leaf), values)
 
 
-def replace(draft: Draft, place: int, leaf: Leaf) -> Draft:
+def replace(draft: Draft, place: int, leaf: Literal) -> Draft:
     """Return the draft with another leaf in the place of one."""
     columns, values = draft.columns.copy(), draft.parameters.copy()
     columns[place] = leaf.column

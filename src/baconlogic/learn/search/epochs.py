@@ -23,11 +23,7 @@ from baconlogic.kernel.loss import Batch, Settings, Topology
 from baconlogic.kernel.sinkhorn import add_gumbel, sinkhorn, sinkhorn_backward
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
+    from baconlogic.kernel import Bools, Floats, Ints
 
 LOW = gcd.LOWEST + gcd.SHORT_OF_DRASTIC  # the kernel reads what is beyond as this, a tree would not
 SPAN = gcd.HIGHEST - gcd.SHORT_OF_DRASTIC - LOW
@@ -39,7 +35,7 @@ GOING, LOW_LOSS, VANISHING, EXPLODING, STALLED = range(5)  # why a stretch ended
 LOSS, NOISE, TEMPERATURE = range(3)  # rows of the trace; in this order also the dials
 
 
-class Problem(NamedTuple):
+class Blocks(NamedTuple):
     """The rows, in blocks that fit the cache; the last is filled up with rows of share 0."""
 
     truths: Floats  # (blocks, features, rows)
@@ -64,7 +60,7 @@ class Schedule(NamedTuple):
 
 
 class State(NamedTuple):
-    """One attempt: what it learns, Adam's memory, what it has seen and room to work in."""
+    """One attempt: what it learns, Adam's memory, what it has seen and a workspace."""
 
     free: Floats  # (2 * gates + features ** 2,)
     best: Floats  # (2 * gates,), of the epoch with the lowest loss on a hard order
@@ -80,29 +76,28 @@ class State(NamedTuple):
     work: Workspace
 
 
-def pose(truths: Floats, y: Floats, share: Floats, shape: Topology, settings: Settings, inside: float) -> Problem:
-    """Return the problem of these rows; truths, (features, rows), are kept `inside` away from 0 and 1."""
+def pose(truths: Floats, y: Floats, share: Floats, shape: Topology, settings: Settings, inside: float) -> Blocks:
+    """Return these rows in blocks; truths, (features, rows), are kept `inside` away from 0 and 1."""
     features, rows = truths.shape
     block = min(rows, kernel.BLOCK)
-    blocks = -(-rows // block)
-    spare = (0, blocks * block - rows)
+    count = -(-rows // block)
+    spare = (0, count * block - rows)
     padded = np.pad(np.clip(truths, inside, 1.0 - inside), ((0, 0), spare), constant_values=0.5)
-    cut = np.ascontiguousarray(padded.reshape(features, blocks, block).swapaxes(0, 1))
-    y, share = (np.pad(values, spare).reshape(blocks, block) for values in (y, share))
-    return Problem(cut, y, share, shape, settings)
+    cut = np.ascontiguousarray(padded.reshape(features, count, block).swapaxes(0, 1))
+    y, share = (np.pad(values, spare).reshape(count, block) for values in (y, share))
+    return Blocks(cut, y, share, shape, settings)
 
 
-def begin(problem: Problem, schedule: Schedule, iterations: int, max_epochs: int, rng: np.random.Generator) -> State:
+def begin(blocks: Blocks, schedule: Schedule, iterations: int, max_epochs: int, rng: np.random.Generator) -> State:
     """Return the state before the first epoch: almost uniform order, andness on both sides of 1/2 alike."""
-    _, features, block = problem.truths.shape
+    _, features, block = blocks.truths.shape
     gates, vector = features - 1, kernel.size(features)
     free = np.r_[np.zeros(gates), rng.normal(0.0, 1.0, gates), rng.normal(0.0, 0.1, features**2)]
-    room = kernel.workspace(features, block)
     return State(
         free, free[: 2 * gates].copy(), np.zeros_like(free), np.zeros((2, free.size)), np.zeros(vector),
         np.zeros(vector), np.zeros(vector), np.empty((2 * iterations, features, features)),
         np.empty((features, block)), np.array([np.inf, schedule.max_noise, schedule.temperature]),
-        np.zeros((3, max_epochs)), room,
+        np.zeros((3, max_epochs)), kernel.workspace(features, block),
     )  # fmt: skip
 
 
@@ -149,28 +144,28 @@ def _leaf_slopes(turned: Bools, work: Workspace, out: Floats) -> None:
 
 
 @compiled(reassociate=False)
-def loss_of(problem: Problem, order: Ints, soft: bool, state: State, back: Floats) -> float:
+def loss_of(blocks: Blocks, order: Ints, soft: bool, state: State, back: Floats) -> float:
     """Return the loss; fill the gradient and, if soft, `back` with dL/dmatrix.
 
     Leaves read features in `order`, or `matrix @ truths` if soft, the matrix being the last of `softs`.
     """
-    learned, settings = np.zeros(len(order), np.bool_), problem.settings
-    turned = kernel.prepare(state.parameters, problem.shape, settings.knee).turned
+    learned, settings = np.zeros(len(order), np.bool_), blocks.settings
+    turned = kernel.prepare(state.parameters, blocks.shape, settings.knee).turned
     state.gradient[:] = 0.0
     back[:] = 0.0
     loss = 0.0
-    for b in range(len(problem.y)):
-        read, y, share = problem.truths[b], problem.y[b], problem.share[b]
+    for b in range(len(blocks.y)):
+        read, y, share = blocks.truths[b], blocks.y[b], blocks.share[b]
         if soft:
-            np.dot(state.softs[-1], problem.truths[b], state.read)
+            np.dot(state.softs[-1], blocks.truths[b], state.read)
             read = state.read
         once = Settings(settings.calibrated, settings.knee, settings.penalty * (b == 0), settings.amplifier)
         data = Batch(order, learned, read, y, share)
-        loss += kernel.loss_gradient(state.parameters, problem.shape, data, once, state.work, state.part)
+        loss += kernel.loss_gradient(state.parameters, blocks.shape, data, once, state.work, state.part)
         state.gradient[:] += state.part
         if soft:
             _leaf_slopes(turned, state.work, state.read)
-            back += np.dot(state.read, problem.truths[b].T)
+            back += np.dot(state.read, blocks.truths[b].T)
     return loss
 
 
@@ -215,7 +210,7 @@ def next_noise(noise: float, better: bool, schedule: Schedule) -> float:
 
 
 @compiled(reassociate=False)
-def _epoch(problem: Problem, order: Ints, soft: bool, state: State, rng: np.random.Generator, back: Floats) -> float:
+def _epoch(blocks: Blocks, order: Ints, soft: bool, state: State, rng: np.random.Generator, back: Floats) -> float:
     """Return the loss of one forward pass and leave its slopes in `state.slope`."""
     gates = state.best.size
     _, noise, temperature = state.dials
@@ -223,7 +218,7 @@ def _epoch(problem: Problem, order: Ints, soft: bool, state: State, rng: np.rand
         add_gumbel(state.free[gates:].reshape(back.shape), noise, temperature, rng, back)
         sinkhorn(back, state.softs)
     to_parameters(state.free, state.parameters)
-    loss = loss_of(problem, order, soft, state, back)
+    loss = loss_of(blocks, order, soft, state, back)
     _to_free(state.parameters, state.gradient, state.slope)
     if soft:
         sinkhorn_backward(back, state.softs)
@@ -231,35 +226,40 @@ def _epoch(problem: Problem, order: Ints, soft: bool, state: State, rng: np.rand
     return loss
 
 
+class Phase(NamedTuple):
+    """What is trained: order and gates together (soft), or the gates alone on a hard order."""
+
+    order: Ints
+    soft: bool
+    rate: float  # of Adam
+    first: int  # epoch
+    freeze_from: int = 0  # the first epoch whose loss, if low enough to freeze, ends the phase
+
+
 @compiled(reassociate=False)
 def train(
-    problem: Problem, schedule: Schedule, state: State, order: Ints, soft: bool, rate: float,
-    rng: np.random.Generator, phase: int, start: int, stop: int, freeze_from: int,
-) -> tuple[int, int]:  # fmt: skip
-    """Go from epoch `start` to `stop` of a phase that began at epoch `phase`; return the epochs done and why it ended.
-
-    Soft: order and gates together, up to a loss low enough to freeze (asked from epoch `freeze_from` on). Else the
-    gates alone on the hard `order`.
-    """
-    features = len(order)
+    blocks: Blocks, schedule: Schedule, phase: Phase, state: State, rng: np.random.Generator, start: int, stop: int
+) -> tuple[int, int]:
+    """Go from epoch `start` to `stop` of a phase; return the epochs done and why it ended."""
+    features, soft = len(phase.order), phase.soft
     back = np.empty((features, features))
     free = state.free if soft else state.free[: state.best.size]
     slope = state.slope[: free.size]
     for epoch in range(start, stop):
         if soft and epoch > 0 and epoch % schedule.decay_every == 0:
             state.dials[TEMPERATURE] *= schedule.temperature_decay
-        loss = _epoch(problem, order, soft, state, rng, back)
+        loss = _epoch(blocks, phase.order, soft, state, rng, back)
         state.trace[:, epoch] = state.dials
         state.trace[LOSS, epoch] = loss
         if not soft and loss < state.dials[LOSS]:
             state.dials[LOSS] = loss
             state.best[:] = free
-        verdict = verdict_on(slope, problem.settings.amplifier)
+        verdict = verdict_on(slope, blocks.settings.amplifier)
         if verdict != GOING:
             return epoch + 1, verdict
-        seen = state.trace[LOSS, phase : epoch + 1]
+        seen = state.trace[LOSS, phase.first : epoch + 1]
         better = improving(seen)
-        if soft and loss < schedule.freeze_below and epoch >= freeze_from:
+        if soft and loss < schedule.freeze_below and epoch >= phase.freeze_from:
             return epoch + 1, LOW_LOSS
         if soft:
             state.dials[NOISE] = next_noise(state.dials[NOISE], better, schedule)
@@ -268,5 +268,5 @@ def train(
             stuck = not better
         if stuck and epoch % 10 == 0:
             return epoch + 1, STALLED
-        _step(free, slope, state.moments[:, : free.size], epoch - phase + 1, rate)
+        _step(free, slope, state.moments[:, : free.size], epoch - phase.first + 1, phase.rate)
     return stop, GOING

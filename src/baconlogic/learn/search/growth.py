@@ -16,21 +16,16 @@ from sklearn.base import BaseEstimator
 
 from baconlogic.kernel.compile import interruptible
 from baconlogic.learn.search import draft as drafts
-from baconlogic.learn.search.protocol import Found, Scored
-from baconlogic.learn.search.refine import gate_bounds, refine
+from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.refine import gate_bounds, refine, sharpen
 from baconlogic.learn.search.screen import REPLACE, Proposal, Screen
-from baconlogic.learn.search.sharpen import sharpen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import NDArray
-
+    from baconlogic.kernel import Ints
     from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.problem import Problem
-    from baconlogic.learn.search.protocol import Ask
-
-    Ints = NDArray[np.int64]
+    from baconlogic.learn.search.problem import Problem, Request
 
 SHORT, LONG = 12, 80  # steps of descent
 CANDIDATES, FINALISTS, SWAPS = 12, 3, 6
@@ -45,13 +40,13 @@ class Growth(BaseEstimator):  # type: ignore[misc]
     def __init__(self, *, max_leaves: int = 10) -> None:
         self.max_leaves = max_leaves
 
-    def find(self, problem: Problem, ask: Ask) -> Found:
+    def find(self, problem: Problem, request: Request) -> Found:
         """Return the best tree of each size."""
         grower = Grower(problem)
-        most, interrupted = ask.most or self.max_leaves, False
+        most, interrupted = request.most or self.max_leaves, False
         try:
             with interruptible():
-                grower.run(most, ask.start, ask.going)
+                grower.run(most, request.start, request.going)
         except KeyboardInterrupt:
             if not grower.best:
                 raise
@@ -68,10 +63,10 @@ class Grower:
         self.problem = problem
         self.screen = Screen(problem)
         self.contrary = bool(problem.low.max(initial=-np.inf) > problem.high.min(initial=np.inf))
-        self.best: dict[int, Scored] = {}
+        self.best: dict[int, Draft] = {}
         self.going: Callable[[], bool] = lambda: True
 
-    def run(self, most: int, start: Draft | None = None, going: Callable[[], bool] = lambda: True) -> dict[int, Scored]:
+    def run(self, most: int, start: Draft | None = None, going: Callable[[], bool] = lambda: True) -> dict[int, Draft]:
         """Grow to at most `most` leaves, from `start` or from nothing, as long as `going` says so."""
         self.going = going
         if start is None:
@@ -82,7 +77,7 @@ class Grower:
         while size < most and size in self.best and idle < PATIENCE and going():
             self._extend(size)
             gained = self.best[size].loss - self.best[size + 1].loss if size + 1 in self.best else 0.0
-            idle = 0 if gained * self.problem.cases > LEAST_GAIN or self._lacking(self.best[size].draft) else idle + 1
+            idle = 0 if gained * self.problem.cases > LEAST_GAIN or self._lacking(self.best[size]) else idle + 1
             size += 1
         return self.best
 
@@ -102,26 +97,26 @@ class Grower:
         low, high = gate_bounds(self.problem, draft)
         return bool((low <= high).all())
 
-    def complete(self) -> dict[int, Scored]:
+    def complete(self) -> dict[int, Draft]:
         """Return the trees that use every required feature; the largest, if none does yet."""
-        found = {m: s for m, s in self.best.items() if not self._lacking(s.draft) and self._agrees(s.draft)}
+        found = {m: draft for m, draft in self.best.items() if not self._lacking(draft) and self._agrees(draft)}
         return found or {max(self.best): self.best[max(self.best)]}
 
-    def _keep(self, found: Scored | None) -> None:
-        if found is not None and self._covers(found.draft):
-            size = found.draft.leaves
+    def _keep(self, found: Draft | None) -> None:
+        if found is not None and self._covers(found):
+            size = found.leaves
             if size not in self.best or found.loss < self.best[size].loss - ENOUGH:
                 self.best[size] = found
 
-    def _first(self) -> Scored | None:
+    def _first(self) -> Draft | None:
         rate = self.problem.base_rate
         threshold = drafts.THRESHOLD - np.log(rate / (1.0 - rate)) / drafts.STEEPNESS
-        blank = drafts.single(drafts.Leaf(0, 1.0, 0.0), drafts.STEEPNESS, float(np.clip(threshold, 0.0, 1.0)))
+        blank = drafts.single(drafts.Literal(0, 1.0, 0.0), (drafts.STEEPNESS, float(np.clip(threshold, 0.0, 1.0))))
         proposals = self.screen.replacements(blank, self._columns(blank, 0), np.array([0]))
         return self._choose(blank, proposals)
 
     def _extend(self, size: int) -> None:
-        draft = self.best[size].draft
+        draft = self.best[size]
         forced = bool(self._lacking(draft))
         self._keep(self._choose(draft, self.screen.insertions(draft, self._columns(draft), forced=forced)))
         if size + 1 in self.best and self.going():
@@ -139,9 +134,9 @@ class Grower:
         used = np.delete(draft.columns, without) if without >= 0 else draft.columns
         return np.flatnonzero(~np.isin(features, features[used]))
 
-    def _choose(self, draft: Draft, proposals: Iterable[Proposal], most: int = CANDIDATES) -> Scored | None:
+    def _choose(self, draft: Draft, proposals: Iterable[Proposal], most: int = CANDIDATES) -> Draft | None:
         """Refine the most promising proposals, different ones, shortly; the best of them at length."""
-        tried: list[Scored] = []
+        tried: list[Draft] = []
         seen = set()
         forced = bool(self._lacking(draft))  # what is required may stand where it cannot stay, until there is more
         for proposal in proposals:
@@ -151,21 +146,20 @@ class Grower:
                 seen.add(key)
                 new = _put(draft, proposal)
                 if forced or self._agrees(new):
-                    tried.append(Scored(*refine(self.problem, new, SHORT)))
+                    tried.append(refine(self.problem, new, SHORT))
             if len(tried) == most or (tried and not self.going()):
                 break
-        return self._at_length([draft for _, draft in sorted(tried, key=lambda s: s.loss)[:FINALISTS]])
+        return self._at_length(sorted(tried, key=_loss)[:FINALISTS])
 
-    def _at_length(self, candidates: list[Draft]) -> Scored | None:
-        found = [Scored(*refine(self.problem, draft, LONG)) for draft in candidates]
-        if not found:
+    def _at_length(self, candidates: list[Draft]) -> Draft | None:
+        best = min((refine(self.problem, draft, LONG) for draft in candidates), key=_loss, default=None)
+        if best is None:
             return None
-        best = min(found, key=lambda s: s.loss)
-        crisp = Scored(*refine(self.problem, sharpen(self.problem, best.draft), LONG))
-        return min(best, crisp, key=lambda s: s.loss)
+        crisp = refine(self.problem, sharpen(self.problem, best), LONG)
+        return min(best, crisp, key=_loss)
 
     def _swap(self, size: int) -> None:
-        draft = self.best[size].draft
+        draft = self.best[size]
         places = np.arange(size)
         if self.problem.reuse and not self.problem.required:
             found = self.screen.replacements(draft, self._columns(draft), places)
@@ -179,15 +173,19 @@ class Grower:
         """Try the tree without each of its leaves as the tree of the size below."""
         if size < 3:
             return
-        draft = self.best[size].draft
+        draft = self.best[size]
         without = [drafts.remove(draft, i) for i in range(size)]
-        shorter = [Scored(*refine(self.problem, new, SHORT)) for new in without if self._agrees(new)]
-        best = min(shorter, key=lambda s: s.loss, default=None)
+        shorter = [refine(self.problem, new, SHORT) for new in without if self._agrees(new)]
+        best = min(shorter, key=_loss, default=None)
         if best is not None and best.loss < self.best[size - 1].loss + PROMISING:
-            self._keep(self._at_length([best.draft]))
+            self._keep(self._at_length([best]))
 
 
 def _put(draft: Draft, proposal: Proposal) -> Draft:
     if proposal.weight == REPLACE:
         return drafts.replace(draft, proposal.node, proposal.leaf)
     return drafts.insert(draft, proposal.node, proposal.leaf, proposal.weight, proposal.andness)
+
+
+def _loss(draft: Draft) -> float:
+    return draft.loss

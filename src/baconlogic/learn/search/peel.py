@@ -1,4 +1,4 @@
-"""Peeling: crisp chains solved by asking, again and again, which literal settles the most rows.
+"""Peel: crisp chains solved by asking, again and again, which literal settles the most rows.
 
 A left chain of and/or over literals (a decision list) has a literal that settles the output by itself: the one at its
 top. Find a set S = {x > t} or {x <= t} whose rows all have one label, make it the top, go on with the rest of the rows:
@@ -13,47 +13,169 @@ chain plus that of the chain: rows * entropy(errors) + leaves * log(literals to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import log, log1p
+from dataclasses import dataclass
+from math import log, log1p, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.loops import KNOWN_BELOW
-from baconlogic.learn.search import cuts
 from baconlogic.learn.search import draft as drafts
-from baconlogic.learn.search.cuts import JOINS, TIED
-from baconlogic.learn.search.draft import CRISP, Leaf
-from baconlogic.learn.search.fixed import fit_link
-from baconlogic.learn.search.protocol import Found, Scored
+from baconlogic.learn.search.draft import CRISP, Literal
+from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.refine import fit_link
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from baconlogic.learn.search.cuts import Rows, Table
+    from baconlogic.kernel import Bools, Floats, Ints
     from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.problem import Problem
-    from baconlogic.learn.search.protocol import Ask
+    from baconlogic.learn.search.problem import Problem, Request
 
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
+    Rows = NDArray[np.int32]
 
+JOINS = (1.25, -0.25)  # the andness that joins a literal of label 0 (product) and of label 1 (its dual)
+Z = 2.0  # standard deviations of the Wilson bound
+TIED = 1e-9  # values closer than this are not cut apart
+NEARLY = 0.01  # truths of a fixed column this close to 0 or 1 are read as them; a column with others is left alone
 STEEPNESS = 12.0  # of the link of a chain: its truths are nearly 0 and 1
 LOOKS = 5  # how often a pass may look at the whole table; rows that a chain explains take fewer
 QUICK = 5e7  # values that are always looked at: less than a second
 
 
-class Step(NamedTuple):
+class Cuts(NamedTuple):
+    """The rows that are not settled yet, sorted by every column, and the sets that may settle them."""
+
+    X: Floats  # (columns, rows), of all rows that count
+    y: NDArray[np.uint8]  # (rows,)
+    weight: Floats  # (rows,), mean about 1
+    order: Rows  # (columns, rows left): rows by rising value, missing ones last
+    allowed: Bools  # (columns, 2, 2): whether {x <= t}, {x > t} may settle label 0, 1
+    price: float  # of a leaf: log of the number of literals
+
+
+def cuts_of(problem: Problem) -> Cuts:
+    """Return the sorted rows of a problem and the sets that its directions and bounds of andness allow."""
+    counts = np.flatnonzero(problem.share > 0.0)
+    X = np.ascontiguousarray(problem.X[:, counts])
+    given = ~problem.learned
+    X[given] = np.rint(X[given])
+    usable = problem.learned | (np.abs(problem.X - np.rint(problem.X)) <= NEARLY).all(axis=1)
+    rising = np.eye(2, dtype=bool)  # of the leaf, by side and label
+    direction = np.where(given, 1, problem.direction)[:, None, None]
+    allowed = usable[:, None, None] & ((direction == 0) | (direction == np.where(rising, 1, -1)))
+    for label, andness in enumerate(JOINS):
+        allowed[:, :, label] &= ((problem.low <= andness) & (andness <= problem.high))[:, None]
+    order = np.argsort(X, axis=1).astype(np.int32)
+    cuts = sum(int((np.diff(values[rows]) > TIED).sum()) for values, rows in zip(X, order, strict=True))
+    weight = problem.share[counts] * problem.rows
+    return Cuts(X, problem.y[counts].astype(np.uint8), weight, order, allowed, log(max(4 * cuts, 2)))
+
+
+class Tally(NamedTuple):
+    """What a set holds: weights and rows, of both labels and of label 1."""
+
+    weight: float = 0.0
+    ones: float = 0.0
+    rows: int = 0
+    rows_of_ones: int = 0
+
+
+@compiled(reassociate=False)
+def _with(t: Tally, cuts: Cuts, row: int) -> Tally:
+    one = cuts.y[row]
+    weight = cuts.weight[row]
+    return Tally(t.weight + weight, t.ones + weight * one, t.rows + 1, t.rows_of_ones + one)
+
+
+@compiled(reassociate=False)
+def _without(t: Tally, cuts: Cuts, row: int) -> Tally:
+    one = cuts.y[row]
+    weight = cuts.weight[row]
+    return Tally(t.weight - weight, t.ones - weight * one, t.rows - 1, t.rows_of_ones - one)
+
+
+@compiled(reassociate=False)
+def _score(t: Tally, rates: Floats, allowed: Bools, strict: bool) -> float:
+    """Return how well a set settles its majority's label; -1 when it does not, or not purely although that is asked.
+
+    It is Wilson's lower bound of the share of the majority; sets that surely settle more than chance come before all
+    others.
+    """
+    zeros = t.weight - t.ones
+    label = 1 if t.ones > zeros else 0
+    right, wrong = max(t.ones, zeros), min(t.ones, zeros)
+    impure = min(t.rows_of_ones, t.rows - t.rows_of_ones) > 0
+    if not allowed[label] or (strict and impure) or right <= (rates[label] + 1e-12) * (right + wrong):
+        return -1.0
+    n = right + wrong
+    p = right / n
+    bound = (p + 0.5 * Z * Z / n - Z * sqrt(p * (1.0 - p) / n + 0.25 * Z * Z / (n * n))) / (1.0 + Z * Z / n)
+    return bound + 1.0 if bound > rates[label] else bound
+
+
+@compiled(reassociate=False)
+def _best_set(cuts: Cuts, column: int, every: Tally, rates: Floats, strict: bool) -> tuple[float, int]:
+    """Return the best score on a column and its place: k for the k lowest rows, -k for all known ones but those."""
+    x, order, allowed = cuts.X[column], cuts.order[column], cuts.allowed[column]
+    known = every
+    while known.rows and x[order[known.rows - 1]] >= KNOWN_BELOW:
+        known = _without(known, cuts, order[known.rows - 1])
+    best, place, below = -1.0, 0, Tally(0.0, 0.0, 0, 0)
+    for k in range(1, known.rows):
+        below = _with(below, cuts, order[k - 1])
+        if x[order[k]] - x[order[k - 1]] <= TIED:
+            continue
+        above = Tally(
+            known.weight - below.weight, known.ones - below.ones, known.rows - k,
+            known.rows_of_ones - below.rows_of_ones,
+        )  # fmt: skip
+        score = _score(below, rates, allowed[0], strict)
+        if score > best:
+            best, place = score, k
+        score = _score(above, rates, allowed[1], strict)
+        if score > best:
+            best, place = score, -k
+    return best, place
+
+
+@compiled(reassociate=False)
+def scan(cuts: Cuts, rates: Floats, strict: bool) -> tuple[Floats, Ints]:
+    """Return each column's best score, for all its cuts at once, and its place; -1 where no set settles anything."""
+    columns = len(cuts.order)
+    found, place = np.full(columns, -1.0), np.zeros(columns, np.int64)
+    every = Tally(0.0, 0.0, 0, 0)
+    for row in cuts.order[0]:
+        every = _with(every, cuts, row)
+    for j in range(columns):
+        if cuts.allowed[j].any():
+            found[j], place[j] = _best_set(cuts, j, every, rates, strict)
+    return found, place
+
+
+@compiled(reassociate=False)
+def keep(order: Rows, left: Bools, count: int) -> Rows:
+    """Return the sorted rows of each column, only those that are left."""
+    kept = np.empty((order.shape[0], count), np.int32)
+    for j in range(order.shape[0]):
+        k = 0
+        for r in order[j]:
+            if left[r]:
+                kept[j, k] = r
+                k += 1
+    return kept
+
+
+class Rule(NamedTuple):
     """One set that settles its rows: those not settled before with x > cut (side 1) or x <= cut (side -1)."""
 
     column: int
     side: int
     cut: float
     label: int  # the label of its rows
-    reach: float = 0.0  # from the cut to the nearest value of a row not settled before
-    purity: float = 0.0  # the weighted share of its rows that have the label
-    rows: float = 0.0  # how many it settles, by weight
+    reach: float  # from the cut to the nearest value of a row not settled before
 
     def holds(self, X: Floats) -> Bools:
         """Return which rows of (columns, rows) are in the set; a missing value is in none."""
@@ -68,10 +190,10 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """A crisp chain: from the top, the first step that holds a row labels it; `rest` labels the others."""
+    """A crisp chain: from the top, the first rule that holds a row labels it; `rest` labels the others."""
 
-    draft: Draft  # the same as a graded tree, within 1e-3 on the rows it was peeled from; the last step is leaf 0
-    steps: tuple[Step, ...]  # top first
+    draft: Draft  # the same as a graded tree, within 1e-3 on the rows it was peeled from; the last rule is leaf 0
+    rules: tuple[Rule, ...]  # top first
     rest: int
     errors: float  # the weighted share of rows with another label
 
@@ -80,12 +202,10 @@ class Chain:
         """Whether every row gets its label."""
         return self.errors == 0.0
 
-    def predict(self, problem: Problem) -> Bools:
-        """Return the crisp labels of the rows of a problem with the same columns."""
-        labels = np.full(problem.rows, self.rest == 1)
-        for step in reversed(self.steps):
-            labels[step.holds(problem.X)] = step.label == 1
-        return labels
+    @property
+    def told(self) -> str:
+        """How well it explains the rows, in words."""
+        return "exact chain" if self.exact else f"chain with {100.0 * self.errors:.1f}% of the cases against it"
 
 
 def peel(problem: Problem, most: int | None = None) -> Chain:
@@ -96,95 +216,92 @@ def peel(problem: Problem, most: int | None = None) -> Chain:
     """
     if most is not None and most < 1:
         raise ValueError(f"a chain has at least one leaf, got most={most}; leave it out for as many as it takes")
-    table = cuts.table(problem)
-    pure = _Peeling(problem, table, most, strict=True).run()
+    cuts = cuts_of(problem)
+    pure = _Pass(problem, cuts, most, strict=True).run()
     if pure.errors == 0.0 and pure.once:
-        return _chain(problem, table, pure.steps)
-    tolerant = _Peeling(problem, table, most, strict=False).run()
-    return _chain(problem, table, min(pure, tolerant, key=lambda found: found.description).steps)
+        return _chain(problem, cuts, pure.rules)
+    tolerant = _Pass(problem, cuts, most, strict=False).run()
+    return _chain(problem, cuts, min(pure, tolerant, key=lambda prefix: prefix.description).rules)
 
 
-class _Found(NamedTuple):
-    """Steps, the weight of what they get wrong, and the length of the description."""
+class _Prefix(NamedTuple):
+    """Rules, the weight of what they get wrong, and the length of the description."""
 
-    steps: list[Step]
+    rules: list[Rule]
     errors: float
     once: bool  # whether each feature is used once
     description: float
 
 
-class _Peeling:
+class _Pass:
     """One pass: peels set after set and remembers the prefix with the shortest description."""
 
-    def __init__(self, problem: Problem, table: Table, most: int | None, *, strict: bool) -> None:
-        self.problem, self.table, self.strict = problem, table, strict
-        self.most = len(table.y) if most is None else most
-        self.order = table.order
-        self.left = np.ones(len(table.y), dtype=bool)
-        self.steps: list[Step] = []
+    def __init__(self, problem: Problem, cuts: Cuts, most: int | None, *, strict: bool) -> None:
+        self.problem, self.cuts, self.strict = problem, cuts, strict
+        self.most = len(cuts.y) if most is None else most
+        self.left = np.ones(len(cuts.y), dtype=bool)
+        self.rules: list[Rule] = []
         self.settled_wrong = 0.0
-        self.looks = max(LOOKS * table.order.size, QUICK)
+        self.looks = max(LOOKS * cuts.order.size, QUICK)
 
-    def run(self) -> _Found:
+    def run(self) -> _Prefix:
         """Peel until the rest is pure, nothing settles anything, or more leaves cannot pay."""
         best = self._state()
         while True:
             now = self._state()
             if now.description < best.description or (self.strict and now.once and now.errors == 0.0):
                 best = now
-            could = self._description(self.settled_wrong, len(self.steps) + 1)
+            could = self._description(self.settled_wrong, len(self.rules) + 1)
             if self._minority() == 0 or (could >= best.description and not (self.strict and now.once)):
                 return best
-            self.looks -= self.order.size
-            step = self._next() if self.looks >= 0 else None
-            if step is None:
+            self.looks -= self.cuts.order.size
+            rule = self._next() if self.looks >= 0 else None
+            if rule is None:
                 return best
-            self._settle(step)
+            self._settle(rule)
 
     def _minority(self) -> int:
-        return int(min(np.bincount(self.table.y[self.left], minlength=2)))
+        return int(min(np.bincount(self.cuts.y[self.left], minlength=2)))
 
-    def _state(self) -> _Found:
-        weights = np.bincount(self.table.y[self.left], self.table.weight[self.left], minlength=2)
+    def _state(self) -> _Prefix:
+        weights = np.bincount(self.cuts.y[self.left], self.cuts.weight[self.left], minlength=2)
         errors = self.settled_wrong + float(weights.min())
-        features = [self.problem.features[step.column] for step in self.steps]
+        features = [self.problem.features[rule.column] for rule in self.rules]
         once = len(set(features)) == len(features)
-        return _Found(list(self.steps), errors, once, self._description(errors, len(self.steps)))
+        return _Prefix(list(self.rules), errors, once, self._description(errors, len(self.rules)))
 
     def _description(self, errors: float, leaves: int) -> float:
-        rows = float(self.table.weight.sum())
+        rows = float(self.cuts.weight.sum())
         p = min(max(errors / rows, 1e-300), 0.5)
-        return -rows * (p * log(p) + (1.0 - p) * log1p(-p)) + leaves * self.table.price
+        return -rows * (p * log(p) + (1.0 - p) * log1p(-p)) + leaves * self.cuts.price
 
     def _allowed(self) -> Bools:
         """Return which sets may come next: without reuse, or with no leaf left, only wider ones of the last label."""
-        full = len(self.steps) >= self.most
+        full = len(self.rules) >= self.most
         if self.problem.reuse and not full:
-            return self.table.allowed
+            return self.cuts.allowed
         features = self.problem.features
-        used = np.isin(features, [features[step.column] for step in self.steps]) | full
-        allowed = self.table.allowed & ~used[:, None, None]
-        for step in self._last_block():
-            allowed[step.column, (step.side + 1) // 2, step.label] = True
+        used = np.isin(features, [features[rule.column] for rule in self.rules]) | full
+        allowed = self.cuts.allowed & ~used[:, None, None]
+        for rule in self._last_block():
+            allowed[rule.column, (rule.side + 1) // 2, rule.label] = True
         return allowed
 
-    def _last_block(self) -> list[Step]:
-        """Return the last steps that have one label: their order makes no difference."""
-        first = len(self.steps)
-        while first and self.steps[first - 1].label == self.steps[-1].label:
+    def _last_block(self) -> list[Rule]:
+        """Return the last rules that have one label: their order makes no difference."""
+        first = len(self.rules)
+        while first and self.rules[first - 1].label == self.rules[-1].label:
             first -= 1
-        return self.steps[first:]
+        return self.rules[first:]
 
-    def _next(self) -> Step | None:
-        t, columns = self.table, len(self.table.X)
+    def _next(self) -> Rule | None:
+        t = self.cuts
         weights = np.bincount(t.y[self.left], t.weight[self.left], minlength=2)
-        found, place = np.empty(columns), np.zeros(columns, np.int64)
-        rates = weights / weights.sum()
-        cuts.scan(t.X, t.y, t.weight, self.order, self._allowed(), self.strict, rates, found, place)
+        found, place = scan(t._replace(allowed=self._allowed()), weights / weights.sum(), self.strict)
         if found.max(initial=-1.0) < 0.0:
             return None
         column = int(found.argmax())
-        rows = self.order[column]
+        rows = t.order[column]
         rows = rows[t.X[column, rows] < KNOWN_BELOW]
         k, side = abs(int(place[column])), -1 if place[column] > 0 else 1
         inside = rows[:k] if side < 0 else rows[k:]
@@ -193,11 +310,11 @@ class _Peeling:
         if not self.strict:
             k = self._best_cut(column, rows, k, side, label)
         low, high = t.X[column, rows[k - 1]], t.X[column, rows[k]]
-        return Step(column, side, float(low + (high - low) / 2.0), label, float((high - low) / 2.0))
+        return Rule(column, side, float(low + (high - low) / 2.0), label, float((high - low) / 2.0))
 
     def _best_cut(self, column: int, rows: Rows, k: int, side: int, label: int) -> int:
         """Return where the share of a label changes, most likely, from that of the set to that of the rest."""
-        t = self.table
+        t = self.cuts
         right, weight = t.y[rows] == label, t.weight[rows]
         inside = np.arange(len(rows)) < k if side < 0 else np.arange(len(rows)) >= k
         n = weight[inside].sum()
@@ -209,80 +326,83 @@ class _Peeling:
         gains = -side * np.cumsum(gain)[:-1]
         return int(np.where(np.diff(t.X[column, rows]) > TIED, gains, -np.inf).argmax()) + 1
 
-    def _settle(self, step: Step) -> None:
-        """Take a step; it replaces a narrower set of the same column and side among the last steps of one label."""
-        t = self.table
-        inside = self.left & step.holds(t.X)
-        self.settled_wrong += float(t.weight[inside & (t.y != step.label)].sum())
+    def _settle(self, rule: Rule) -> None:
+        """Take a rule; it replaces a narrower set of the same column and side among the last rules of one label."""
+        t = self.cuts
+        inside = self.left & rule.holds(t.X)
+        self.settled_wrong += float(t.weight[inside & (t.y != rule.label)].sum())
         self.left &= ~inside
-        self.order = cuts.keep(self.order, self.left, int(self.left.sum()))
-        start = len(self.steps) - len(self._last_block())
-        for i in range(start, len(self.steps)):
-            old = self.steps[i]
-            if (old.column, old.side, old.label) == (step.column, step.side, step.label):
-                self.steps[i] = step
+        self.cuts = t._replace(order=keep(t.order, self.left, int(self.left.sum())))
+        start = len(self.rules) - len(self._last_block())
+        for i in range(start, len(self.rules)):
+            old = self.rules[i]
+            if (old.column, old.side, old.label) == (rule.column, rule.side, rule.label):
+                self.rules[i] = rule
                 return
-        self.steps.append(step)
+        self.rules.append(rule)
 
 
-def _chain(problem: Problem, table: Table, steps: list[Step]) -> Chain:
-    """Return the chain of some steps, less what changes nothing at its end."""
-    left = np.ones(len(table.y), dtype=bool)
-    described, wrong = [], 0.0
-    for step in steps:
-        inside = left & step.holds(table.X)
-        if not inside.any():  # a step before it was made wider
+def _chain(problem: Problem, cuts: Cuts, rules: list[Rule]) -> Chain:
+    """Return the chain of some rules, less what changes nothing at its end."""
+    left = np.ones(len(cuts.y), dtype=bool)
+    kept, wrong = [], 0.0
+    for rule in rules:
+        inside = left & rule.holds(cuts.X)
+        if not inside.any():  # a rule before it was made wider
             continue
-        rows = float(table.weight[inside].sum())
-        right = float(table.weight[inside & (table.y == step.label)].sum())
-        wrong += float(table.weight[inside & (table.y != step.label)].sum())
-        described.append(step._replace(purity=right / rows, rows=rows))
+        wrong += float(cuts.weight[inside & (cuts.y != rule.label)].sum())
+        kept.append(rule)
         left &= ~inside
-    weights = np.bincount(table.y[left], table.weight[left], minlength=2)
+    weights = np.bincount(cuts.y[left], cuts.weight[left], minlength=2)
     rest = int(weights[1] > weights[0])
-    while described and described[-1].label == rest:
-        described.pop()
-    if len(described) > 1:  # the last leaf enters the gate of the one before it
-        column, andness = described[-1].column, JOINS[described[-2].label]
+    while kept and kept[-1].label == rest:
+        kept.pop()
+    if len(kept) > 1:  # the last leaf enters the gate of the one before it
+        column, andness = kept[-1].column, JOINS[kept[-2].label]
         if not problem.low[column] <= andness <= problem.high[column]:
-            return _chain(problem, table, described[:-1])
-    errors = (wrong + float(weights[1 - rest])) / float(table.weight.sum())
-    return Chain(_draft(problem, described, rest), tuple(described), rest, errors)
+            return _chain(problem, cuts, kept[:-1])
+    errors = (wrong + float(weights[1 - rest])) / float(cuts.weight.sum())
+    return Chain(_draft(problem, kept, rest), tuple(kept), rest, errors)
 
 
-def _draft(problem: Problem, steps: list[Step], rest: int) -> Draft:
+def _draft(problem: Problem, rules: list[Rule], rest: int) -> Draft:
     """Return the chain as a tree; leaves are steeper the more there are, so that their errors sum to less than 1e-3."""
-    if not steps:
-        return drafts.single(Leaf(0, 1.0, 0.0), STEEPNESS, -1.0 if rest else 2.0)
-    ends = CRISP + log(len(steps))
+    if not rules:
+        return drafts.single(Literal(0, 1.0, 0.0), (STEEPNESS, -1.0 if rest else 2.0))
+    ends = CRISP + log(len(rules))
     leaves = []
-    for step in reversed(steps):
-        sign = 1.0 if step.rising else -1.0
-        neutral = -ends if step.label else ends  # a missing value settles nothing
-        holes = (problem.X[step.column] >= KNOWN_BELOW).any()
-        leaves.append(Leaf(step.column, sign * ends / step.reach, step.cut, neutral if holes else 0.0))
-    andness = np.array([JOINS[step.label] for step in reversed(steps[:-1])])
-    return drafts.chain(leaves, np.full(len(andness), 0.5), andness, STEEPNESS, 0.5)
+    for rule in reversed(rules):
+        sign = 1.0 if rule.rising else -1.0
+        neutral = -ends if rule.label else ends  # a missing value settles nothing
+        missing = neutral if (problem.X[rule.column] >= KNOWN_BELOW).any() else 0.0
+        leaves.append(Literal(rule.column, sign * ends / rule.reach, rule.cut, missing))
+    andness = np.array([JOINS[rule.label] for rule in reversed(rules[:-1])])
+    return drafts.chain(leaves, np.full(len(andness), 0.5), andness, (STEEPNESS, 0.5))
 
 
 def covers(problem: Problem, chain: Chain) -> bool:
     """Whether a chain is one, and uses every required feature."""
-    return bool(chain.steps) and problem.granted(chain.draft)
+    return bool(chain.rules) and problem.granted(chain.draft)
 
 
 class Peel(BaseEstimator):  # type: ignore[misc]
     """Search for crisp chains alone."""
 
-    def find(self, problem: Problem, ask: Ask) -> Found:
+    def find(self, problem: Problem, request: Request) -> Found:
         """Return the chain as the one tree found."""
-        _, found = self.chain(problem, ask)
-        return found
+        chain = peel(problem.crisp(), request.most)
+        draft = linked(problem, chain)
+        return Found({draft.leaves: draft}, chain.told)
 
-    def chain(self, problem: Problem, ask: Ask, *, by_majority: bool = False) -> tuple[Chain, Found]:
-        """Return the chain, of all cases or of what most cases of each row say, and what it is worth."""
-        cases = replace(problem, y=np.round(problem.y)) if by_majority else problem.crisp()
-        chain = peel(cases, ask.most)
-        crisp = chain.exact and np.isin(problem.y, (0.0, 1.0)).all()
-        loss, draft = (0.0, chain.draft) if crisp else fit_link(problem, chain.draft)
-        ended = "exact chain" if chain.exact else f"chain with {100.0 * chain.errors:.1f}% of the cases against it"
-        return chain, Found({draft.leaves: Scored(loss, draft)}, ended)
+
+def linked(problem: Problem, chain: Chain) -> Draft:
+    """Return the draft of a chain with its link fitted, which one that explains all rows does not need."""
+    if chain.exact and np.isin(problem.y, (0.0, 1.0)).all():
+        return chain.draft._replace(loss=0.0)
+    return fit_link(problem, chain.draft)
+
+
+def peel_again(problem: Problem, draft: Draft, most: int | None) -> Draft:
+    """Return the chain of all rows for one that was found on a sample of them, where there is one."""
+    chain = peel(problem.crisp(), most)
+    return linked(problem, chain) if covers(problem, chain) else draft

@@ -1,23 +1,20 @@
-"""Problem: the columns, the target and the expert's say, as a search sees them."""
+"""What a search is asked (a Problem, a Request) and what it answers (Found)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from baconlogic.core import gcd
-from baconlogic.kernel.loss import Batch, Settings, root_truths
+from baconlogic.kernel.loss import Batch, Settings, node_truths, root_truths
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
+    from baconlogic.kernel import Bools, Floats, Ints
     from baconlogic.learn.search.draft import Draft
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -74,13 +71,17 @@ class Problem:
         """Whether a draft uses every required feature."""
         return set(self.required) <= set(self.features[draft.columns].tolist())
 
-    def data(self, draft: Draft) -> Batch:
+    def batch(self, draft: Draft) -> Batch:
         """Return what the kernel needs to know of the rows."""
         return Batch(draft.columns, self.learned[draft.columns], self.X, self.y, self.share)
 
     def truths(self, draft: Draft) -> Floats:
         """Return what a draft says of each row."""
-        return root_truths(draft.parameters, draft.shape, self.data(draft), self.knee)
+        return root_truths(draft.parameters, draft.shape, self.batch(draft), self.knee)
+
+    def node_truths(self, draft: Draft) -> Floats:
+        """Return what each node of a draft says of each row, (nodes, rows)."""
+        return node_truths(draft.parameters, draft.shape, self.batch(draft), self.knee)
 
     def decision_values(self, draft: Draft) -> Floats:
         """Return steepness * (truth - threshold) of each row."""
@@ -91,3 +92,40 @@ class Problem:
     def settings(self) -> Settings:
         """The kernel's settings: cross-entropy of the calibrated probability, nothing else."""
         return Settings(calibrated=True, knee=self.knee, penalty=0.0, amplifier=1.0)
+
+
+class Request(NamedTuple):
+    """How far to search, from where, and whether to go on."""
+
+    most: int | None  # leaves; None: as many as the search thinks right
+    start: Draft | None
+    seed: int
+    going: Callable[[], bool]
+    jobs: int | None = None  # for a search that does many things at once
+    deadline: float | None = None  # of time.monotonic()
+
+
+class Found(NamedTuple):
+    """The best tree of each size found, and why the search ended."""
+
+    best: dict[int, Draft]
+    ended: str
+    interrupted: bool = False
+    certain: bool = False  # nothing is left to be told by held-out rows
+    rivals: Found | None = None  # trees of another kind; of each size, held-out rows choose
+    refit: Callable[[Problem, Draft], Draft] | None = None  # from a sample to all rows; None: as `refine.polish` does
+    folds: Search | None = None  # what is enough to search the folds; None: the search itself
+    kept: bool = False  # the tree is the start as it was typed, but for its link
+    records: tuple[object, ...] = ()  # of each attempt, where there are several
+
+
+class Search(Protocol):
+    """Anything that finds trees on one problem. It never sees the rows it will be scored on.
+
+    It may have `validated = False`, which says that no rows are to be held out, and `saves_to`, a path to which the
+    classifier saves what `fit` ends with.
+    """
+
+    def find(self, problem: Problem, request: Request) -> Found:
+        """Return the best trees by size; at least one."""
+        ...

@@ -9,6 +9,7 @@ Of a wide table all columns are tried by two gates, and only the best of them by
 
 from __future__ import annotations
 
+from math import log as ln
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,20 +17,18 @@ import numpy as np
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.elementary import exp, log, log_of_one_plus
-from baconlogic.learn.search import bins as binning
-from baconlogic.learn.search.draft import Draft, Leaf
+from baconlogic.kernel.loops import KNOWN_BELOW
+from baconlogic.learn.search.draft import Draft, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from baconlogic.kernel.loss import Topology
-    from baconlogic.learn.search.bins import Bins
+    from baconlogic.kernel import Bools, Floats, Ints
     from baconlogic.learn.search.problem import Problem
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    Bytes = NDArray[np.uint8]
 
 EDGE = 1e-6  # how far off 0 and 1 the truths of a node are kept
 GRID = 17  # truths of a node at which the loss is tabulated, evenly spaced
@@ -39,9 +38,59 @@ WEIGHTS = (0.5, 0.8)  # of what is there already
 PROBES = np.array([(0.5, 1.0), (0.5, 0.0)])  # (weight, andness): a column that helps shows by an "and" or by an "or"
 SHORTLIST = 100  # columns that are tried by all gates
 REPLACE = -1.0  # as a weight: the new leaf takes the node's place
-_LEVELS = len(binning.LEVELS)
-_LOWEST, _STEP = float(binning.LEVELS[0]), float(binning.LEVELS[1] - binning.LEVELS[0])
+BINS = 32  # of a column's known values, by rank; those that are missing have the next
+LEVELS = np.array([0.02, 0.26, 0.5, 0.74, 0.98])  # truths at which the effect of a leaf is worked out; evenly spaced
+_LEVELS = len(LEVELS)
+_LOWEST, _STEP = float(LEVELS[0]), float(LEVELS[1] - LEVELS[0])
 _coefficients = kernel._coefficients
+
+
+def bins(X: Floats) -> tuple[Bytes, Floats]:
+    """Return the bin of each value (columns, rows), and the raw values at the borders of bins (columns, BINS + 1).
+
+    A column's bins have about as many rows each; equal values share one.
+    """
+    index, borders = np.empty(X.shape, np.uint8), np.empty((len(X), BINS + 1))
+    for column, values in enumerate(X):
+        known = values < KNOWN_BELOW
+        distinct, place, count = np.unique(values[known], return_inverse=True, return_counts=True)
+        middle = np.cumsum(count) - count / 2.0
+        bin_of = np.minimum((BINS * middle / max(count.sum(), 1)).astype(np.int64), BINS - 1)
+        index[column] = BINS
+        index[column, known] = bin_of[place]
+        borders[column] = _borders(distinct, bin_of)
+    return index, borders
+
+
+def _borders(distinct: Floats, bin_of: Ints) -> Floats:
+    """Return, for each border, the middle between the values on its two sides."""
+    if distinct.size == 0:
+        return np.zeros(BINS + 1)
+    right = np.searchsorted(bin_of, np.arange(BINS + 1))
+    above, below = distinct[np.minimum(right, len(distinct) - 1)], distinct[np.maximum(right - 1, 0)]
+    return np.asarray(below + (above - below) / 2.0)
+
+
+class Templates(NamedTuple):
+    """Sigmoids over the bins: half true at a border, of several widths; the rising ones first, then the falling."""
+
+    truths: Floats  # (templates, BINS), within LEVELS
+    border: Ints  # (templates,)
+    steepness: Floats  # (templates,), a bin; negative when falling
+
+
+def templates() -> Templates:
+    """Return the sigmoids to try."""
+    found = [
+        (border, sign * steepness)
+        for sign in (1.0, -1.0)
+        for steepness, step in ((8.0, 1), (0.6, 2), (0.2, 3))
+        for border in range(1, BINS, step)
+    ]
+    border, steepness = np.array([b for b, _ in found]), np.array([s for _, s in found])
+    distance = np.arange(BINS) + 0.5 - border[:, None]
+    truths = 1.0 / (1.0 + np.exp(-np.clip(steepness[:, None] * distance, -30.0, 30.0)))
+    return Templates(np.clip(truths, LEVELS[0], LEVELS[-1]), border, steepness)
 
 
 class Proposal(NamedTuple):
@@ -49,9 +98,38 @@ class Proposal(NamedTuple):
 
     change: float
     node: int
-    leaf: Leaf
+    leaf: Literal
     weight: float  # of the node; REPLACE to put the leaf in its place
     andness: float
+
+
+class View(NamedTuple):
+    """A draft and what its nodes say of the rows."""
+
+    truths: Floats  # (nodes, rows)
+    shape: kernel.Topology
+    parameters: kernel.Parameters
+    y: Floats  # (rows,), as the next
+    share: Floats
+    knee: float
+
+
+def view_of(problem: Problem, draft: Draft) -> View:
+    """Return a draft with what its nodes say."""
+    return View(problem.node_truths(draft), draft.shape, draft.parts, problem.y, problem.share, problem.knee)
+
+
+class Candidates(NamedTuple):
+    """The leaves to choose from, on each column."""
+
+    X: Floats  # (columns, rows), read where a column holds truths
+    bins: Bytes  # (columns, rows), read where criteria are learned
+    learned: Bools  # (columns,)
+    spans: Ints  # (columns, 2): which templates may be used
+    level: Ints  # (templates, BINS): the level below the truth of a template in a bin
+    part: Floats  # (templates, BINS): how far it lies towards the next level
+    low: Floats  # (columns,): bounds for the andness of the gate that a leaf enters
+    high: Floats
 
 
 @compiled(reassociate=False)
@@ -78,29 +156,27 @@ def _loss(z: float, link: Floats, y: float, share: float) -> float:
 
 
 @compiled(reassociate=False)
-def losses_at(
-    grid: Floats, node: int, truths: Floats, shape: Topology, p: kernel.Parameters, y: Floats, share: Floats, knee: float,
-    out: Floats,
-) -> None:  # fmt: skip
+def losses_at(view: View, grid: Floats, node: int, out: Floats) -> None:
     """Fill out (grid, rows) with each row's loss if the node's truth were that of the grid."""
-    m, rows = p.slope.size, y.size
+    p, left, right = view.parameters, view.shape.left, view.shape.right
+    m, rows = p.slope.size, view.y.size
     for g in range(grid.size):
         out[g] = grid[g]
     at = node
     for j in range(m - 1):
-        if shape.left[j] != at and shape.right[j] != at:
+        if left[j] != at and right[j] != at:
             continue
-        is_left = shape.left[j] == at
-        other = truths[shape.right[j] if is_left else shape.left[j]]
+        is_left = left[j] == at
+        other = view.truths[right[j] if is_left else left[j]]
         w = p.weight[j] if is_left else 1.0 - p.weight[j]
-        dual, mean, product, power = _numbers(p.andness[j], knee)
+        dual, mean, product, power = _numbers(p.andness[j], view.knee)
         for g in range(grid.size):
             for i in range(rows):
                 out[g, i] = _gate(out[g, i], other[i], w, dual, mean, product, power)
         at = m + j
     for g in range(grid.size):
         for i in range(rows):
-            out[g, i] = _loss(out[g, i], p.link, y[i], share[i])
+            out[g, i] = _loss(out[g, i], p.link, view.y[i], view.share[i])
 
 
 @compiled(reassociate=False)
@@ -118,7 +194,7 @@ def _changes(z: Floats, losses: Floats, now: Floats, weight: float, andness: flo
 
 
 @compiled(reassociate=True)
-def _sums(changes: Floats, index: NDArray[np.uint8], out: Floats) -> None:
+def _sums(changes: Floats, index: Bytes, out: Floats) -> None:
     """Add up changes (rows, levels) by bin."""
     out[:] = 0.0
     for i in range(index.size):
@@ -128,21 +204,21 @@ def _sums(changes: Floats, index: NDArray[np.uint8], out: Floats) -> None:
 
 
 @compiled(reassociate=True)
-def _best(sums: Floats, where: Ints, part: Floats, bound: float) -> tuple[float, int]:
+def _best(sums: Floats, level: Ints, part: Floats, bound: float) -> tuple[float, int]:
     """Return the lowest total over the templates, and which; gives up at once when no criterion can reach `bound`."""
     least = 0.0
     for b in range(sums.shape[0] - 1):
         low = sums[b, 0]
-        for level in range(1, _LEVELS):
-            low = min(low, sums[b, level])
+        for k in range(1, _LEVELS):
+            low = min(low, sums[b, k])
         least += low
     best, which = bound, -1
     if least >= bound:
         return best, which
-    for t in range(where.shape[0]):
+    for t in range(level.shape[0]):
         total = 0.0
-        for b in range(where.shape[1]):
-            at = where[t, b]
+        for b in range(level.shape[1]):
+            at = level[t, b]
             total += sums[b, at] + part[t, b] * (sums[b, at + 1] - sums[b, at])
         if total < best:
             best, which = total, t
@@ -161,47 +237,38 @@ def _given(changes: Floats, truths: Floats) -> float:
 
 
 @compiled(reassociate=False)
-def _column(
-    changes: Floats, index: NDArray[np.uint8], truths: Floats, learned: bool, first: int, last: int, where: Ints,
-    part: Floats, bound: float, sums: Floats,
-) -> tuple[float, int, int]:  # fmt: skip
-    """Return (change, template, level of missing) of the best leaf on one column, or the bound and -1."""
-    if not learned:
-        change = _given(changes, truths)
+def _column(c: Candidates, j: int, changes: Floats, bound: float, sums: Floats) -> tuple[float, int, int]:
+    """Return (change, template, level of missing) of the best leaf on column j, or the bound and -1."""
+    if not c.learned[j]:
+        change = _given(changes, c.X[j])
         return (change, 0, 0) if change < bound else (bound, -1, 0)
-    _sums(changes, index, sums)
-    hole = int(np.argmin(sums[-1]))
-    best, which = _best(sums, where[first:last], part[first:last], bound - sums[-1, hole])
-    return (best + sums[-1, hole], first + which, hole) if which >= 0 else (bound, -1, 0)
+    _sums(changes, c.bins[j], sums)
+    missing = int(np.argmin(sums[-1]))
+    first, last = c.spans[j, 0], c.spans[j, 1]
+    best, which = _best(sums, c.level[first:last], c.part[first:last], bound - sums[-1, missing])
+    return (best + sums[-1, missing], first + which, missing) if which >= 0 else (bound, -1, 0)
 
 
 @compiled(reassociate=False)
-def _screen(
-    nodes: Ints, moves: Floats, truths: Floats, shape: Topology, p: kernel.Parameters, X: Floats, y: Floats, share: Floats,
-    knee: float, columns: Ints, index: NDArray[np.uint8], learned: NDArray[np.bool_], spans: Ints, where: Ints,
-    part: Floats, low: Floats, high: Floats, bound: float,
-) -> Floats:  # fmt: skip
+def _screen(view: View, c: Candidates, nodes: Ints, columns: Ints, moves: Floats, bound: float) -> Floats:
     """Return (nodes, columns, moves, 3): change, template and level of missing of the best leaf."""
-    rows = y.size
+    rows = view.y.size
     found = np.zeros((nodes.size, columns.size, moves.shape[0], 3))
     losses, now, changes = np.empty((GRID, rows)), np.empty(rows), np.empty((rows, _LEVELS))
-    sums = np.empty((binning.COUNT + 1, _LEVELS))
+    sums = np.empty((BINS + 1, _LEVELS))
     for i in range(rows):
-        now[i] = _loss(truths[-1, i], p.link, y[i], share[i])
+        now[i] = _loss(view.truths[-1, i], view.parameters.link, view.y[i], view.share[i])
     for n in range(nodes.size):
-        losses_at(_GRID, nodes[n], truths, shape, p, y, share, knee, losses)
+        losses_at(view, _GRID, nodes[n], losses)
         for k in range(moves.shape[0]):
-            _changes(truths[nodes[n]], losses, now, moves[k, 0], moves[k, 1], knee, changes)
-            for c in range(columns.size):
-                j = columns[c]
-                found[n, c, k, 0], found[n, c, k, 1] = np.inf, -1.0
-                if moves[k, 0] > 0.0 and not low[j] <= moves[k, 1] <= high[j]:
-                    continue
-                first, last = spans[j, 0], spans[j, 1]
-                change, which, hole = _column(
-                    changes, index[j], X[j], learned[j], first, last, where, part, bound, sums
-                )
-                found[n, c, k, 0], found[n, c, k, 1], found[n, c, k, 2] = change, which, hole
+            weight, andness = moves[k, 0], moves[k, 1]
+            _changes(view.truths[nodes[n]], losses, now, weight, andness, view.knee, changes)
+            for i in range(columns.size):
+                j = columns[i]
+                found[n, i, k, 0], found[n, i, k, 1] = np.inf, -1.0
+                if weight < 0.0 or c.low[j] <= andness <= c.high[j]:
+                    change, which, missing = _column(c, j, changes, bound, sums)
+                    found[n, i, k, 0], found[n, i, k, 1], found[n, i, k, 2] = change, which, missing
     return found
 
 
@@ -210,15 +277,15 @@ class Screen:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.bins: Bins = binning.bins(problem.X)
-        self._templates = binning.templates()
+        places, self._borders = bins(problem.X)
+        self._templates = templates()
         place = (self._templates.truths - _LOWEST) / _STEP
-        self._where = np.minimum(place.astype(np.int64), _LEVELS - 2)
-        self._part = place - self._where
+        level = np.minimum(place.astype(np.int64), _LEVELS - 2)
         falling = int(np.argmax(self._templates.steepness < 0.0))
-        spans = {0: (0, len(place)), 1: (0, falling), -1: (falling, len(place))}
-        self._spans = np.array([spans[int(direction)] for direction in problem.direction], dtype=np.int64).reshape(
-            -1, 2
+        by_direction = {0: (0, len(place)), 1: (0, falling), -1: (falling, len(place))}
+        spans = np.array([by_direction[int(each)] for each in problem.direction], dtype=np.int64).reshape(-1, 2)
+        self._candidates = Candidates(
+            problem.X, places, problem.learned, spans, level, place - level, problem.low, problem.high
         )
 
     def moves(self) -> Floats:
@@ -239,8 +306,9 @@ class Screen:
 
     def _worthwhile(self, draft: Draft, nodes: Ints, columns: Ints) -> Ints:
         """Return the columns that come first above some node by some probe, whatever the bounds of andness."""
-        free = np.full(len(self.problem.X), -np.inf), np.full(len(self.problem.X), np.inf)
-        change = self._screened(draft, nodes, columns, PROBES, free, np.inf)[..., 0]
+        whole = np.full(len(self.problem.X), np.inf)
+        candidates = self._candidates._replace(low=-whole, high=whole)
+        change = _screen(view_of(self.problem, draft), candidates, nodes, columns, PROBES, np.inf)[..., 0]
         rank = change.argsort(axis=1, kind="stable").argsort(axis=1)
         return np.sort(columns[rank.min(axis=(0, 2)).argsort(kind="stable")[:SHORTLIST]])
 
@@ -248,29 +316,23 @@ class Screen:
         """Yield what another leaf in the place of a leaf would do, best first."""
         return self._proposals(draft, places, columns, np.array([(REPLACE, 0.5)]), np.inf)
 
-    def _screened(
-        self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats, bounds: tuple[Floats, Floats], bound: float
-    ) -> Floats:
-        p = self.problem
-        truths = kernel.node_truths(draft.parameters, draft.shape, p.data(draft), p.knee)
-        return _screen(
-            nodes, moves, truths, draft.shape, draft.parts, p.X, p.y, p.share, p.knee, columns, self.bins.places,
-            p.learned, self._spans, self._where, self._part, *bounds, bound,
-        )  # fmt: skip
-
     def _proposals(self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats, bound: float) -> Iterator[Proposal]:
-        found = self._screened(draft, nodes, columns, moves, (self.problem.low, self.problem.high), bound)
+        found = _screen(view_of(self.problem, draft), self._candidates, nodes, columns, moves, bound)
         for flat in np.argsort(found[..., 0], axis=None, kind="stable"):
             n, c, k = np.unravel_index(flat, found.shape[:3])
-            change, which, hole = found[n, c, k]
+            change, which, missing = found[n, c, k]
             if which < 0.0:  # neither this nor what comes after is below the bound
                 return
-            leaf = self._leaf(int(columns[c]), int(which), int(hole))
+            leaf = self._leaf(int(columns[c]), int(which), float(LEVELS[int(missing)]))
             yield Proposal(float(change), int(nodes[n]), leaf, float(moves[k, 0]), float(moves[k, 1]))
 
-    def _leaf(self, column: int, template: int, hole: int) -> Leaf:
+    def _leaf(self, column: int, template: int, missing: float) -> Literal:
+        """Return the leaf that a template stands for, in the column's own units."""
         if not self.problem.learned[column]:
-            return Leaf(column, 1.0, 0.0)
-        t = self._templates
-        border, steepness = int(t.border[template]), float(t.steepness[template])
-        return binning.leaf(column, self.bins.borders[column], border, steepness, float(binning.LEVELS[hole]))
+            return Literal(column, 1.0, 0.0)
+        border, steepness = int(self._templates.border[template]), float(self._templates.steepness[template])
+        borders, reach = self._borders[column], max(1, round(2.0 / abs(steepness)))
+        low, high = max(border - reach, 0), min(border + reach, BINS)
+        a_bin = max((borders[high] - borders[low]) / (high - low), 1e-6)
+        slope = np.sign(steepness) * min(max(abs(steepness) / a_bin, 0.3), 30.0)
+        return Literal(column, float(slope), float(borders[border]), ln(missing / (1.0 - missing)))

@@ -1,4 +1,9 @@
-"""The paper's own search (Algorithm 1): learn a soft order of the features and the gates together, freeze, refine."""
+"""The paper's own search (Algorithm 1): learn a soft order of the features and the gates together, freeze, refine.
+
+Features are shown as the paper wants them, one truth in [0, 1] each, already in its direction (`normalised`). An
+attempt explores soft orders, freezes one and refines the gates on it (`Trainer`, `Attempt`); attempts run side by side
+until one is accepted (`Sinkhorn.run`).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ import time
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -18,27 +23,189 @@ from threadpoolctl import threadpool_limits
 from baconlogic.core import gcd
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import interruptible
+from baconlogic.kernel.loops import KNOWN_BELOW
+from baconlogic.kernel.sinkhorn import harden
+from baconlogic.learn.search import draft as drafts
 from baconlogic.learn.search import epochs as annealing
-from baconlogic.learn.search.attempt import Attempt, Record, Run
-from baconlogic.learn.search.draft import STEEPNESS, THRESHOLD, Draft, Leaf
-from baconlogic.learn.search.fixed import fit_link
-from baconlogic.learn.search.normalised import normalised
-from baconlogic.learn.search.protocol import Ask, Found, Scored
-from baconlogic.learn.search.refine import refine
+from baconlogic.learn.search.draft import Literal
+from baconlogic.learn.search.epochs import Phase, Schedule
+from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.refine import agreeing, fit_link, refine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from baconlogic.learn.search.epochs import Problem as Rows
-    from baconlogic.learn.search.problem import Problem
-
-    Floats = NDArray[np.float64]
+    from baconlogic.kernel import Floats, Ints
+    from baconlogic.learn.search.draft import Draft
+    from baconlogic.learn.search.epochs import Blocks
+    from baconlogic.learn.search.problem import Problem, Request
 
 REFINEMENT = 150  # steps of descent after the second phase
 LENIENCE = 0.1  # of the penalty meanwhile: the paper's loss has none on criteria and andness
+SLOPE = 1.8  # of a leaf: spans 5% to 95% of truth between the same quantiles of a normal column
+STEEP = 9.2  # of a column of two values, at -1 and 1: truths of 1e-4 and 1 - 1e-4
+PATIENCE = 100  # epochs at full noise without progress before an attempt stops exploring
+BETWEEN_FREEZES = 20  # epochs from an abandoned freeze to the next try
+STRETCH = 10**7  # truths read between two looks at the clock: a small part of a second
+ROUNDING = 1e-9  # shares that sum to 1 may add up to a little less
+OVERDUE = "deadline"
+WORDS: dict[str | int, str] = {
+    annealing.GOING: "epochs spent",
+    annealing.LOW_LOSS: "loss below the freeze threshold",
+    annealing.VANISHING: "gradients vanished",
+    annealing.EXPLODING: "gradients exploded",
+    annealing.STALLED: "no further improvement",
+}
 LAYOUTS = {"left": kernel.left_chain, "balanced": kernel.balanced}
+
+
+def normalised(problem: Problem) -> tuple[list[Literal], Floats]:
+    """Return one leaf a feature, rising or falling as asked or as goes with the target, and truths (features, rows)."""
+    leaves, truths = [], []
+    for feature in dict.fromkeys(problem.features.tolist()):
+        columns = np.flatnonzero(problem.features == feature)
+        column, sign = agreeing(problem, columns.tolist())
+        x = problem.X[column]
+        if not problem.learned[column]:
+            leaves.append(Literal(column, 1.0, 0.0))
+            truths.append(x)
+            continue
+        missing = x >= KNOWN_BELOW
+        if np.isin(x[~missing], (-1.0, 1.0)).all():
+            leaves.append(Literal(column, sign * STEEP, 0.0))
+            truths.append(np.where(missing, 0.5, sign * x > 0.0))
+        else:
+            leaves.append(Literal(column, sign * SLOPE, 0.0))
+            truths.append(np.where(missing, 0.5, 1.0 / (1.0 + np.exp(np.clip(-sign * SLOPE * x, -700.0, 700.0)))))
+    return leaves, np.array(truths, dtype=float)
+
+
+class Record(NamedTuple):
+    """What one attempt reached."""
+
+    number: int
+    loss: float
+    accuracy: float
+    epochs: int
+    frozen_at: int
+    abandoned: int
+    ended: str
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """One attempt, complete: which feature each leaf reads, the gates, what they reach and how it went."""
+
+    number: int
+    order: Ints  # (features,): the feature that each leaf reads
+    shape: kernel.Topology
+    parameters: Floats  # kernel vector, weights and andness in natural units; the rest is 0
+    loss: float  # amplified, with the penalty
+    accuracy: float  # weighted, of reading a truth of 1/2 and more as 1
+    epochs: int
+    frozen_at: int  # epochs before the order was frozen
+    abandoned: int  # freezes that were tried and cost more than lock_loss_tolerance
+    ended: str  # why exploring and refining ended
+    trace: Floats  # (3, epochs): loss, noise, temperature
+    accepted: bool = False
+    interrupted: bool = False  # the search was, by the keyboard
+    timed_out: bool = False  # the search was, by its deadline
+    history: tuple[Record, ...] = ()  # of the search, up to the attempt accepted
+
+    @property
+    def record(self) -> Record:
+        """The attempt in short."""
+        return Record(*(getattr(self, name) for name in Record._fields))
+
+
+class Trainer:
+    """Makes one attempt of a search: `blocks` to explore; `exact`, with the truths as given, to refine and measure."""
+
+    def __init__(self, search: Sinkhorn, blocks: Blocks, exact: Blocks, rng: np.random.Generator) -> None:
+        self.search, self.blocks, self.exact, self.rng = search, blocks, exact, rng
+        amplifier = blocks.settings.amplifier
+        self.tolerance = search.lock_loss_tolerance * amplifier
+        self.schedule = Schedule(
+            float(search.temperature), int(search.decay_every), float(search.temperature_decay),
+            float(search.noise_increase), float(search.noise_decrease), float(search.min_noise),
+            float(search.max_noise), PATIENCE, search.freeze_loss_threshold * amplifier,
+        )  # fmt: skip
+        self.state = annealing.begin(blocks, self.schedule, search.iterations, search.max_epochs, rng)
+        count, self.features, block = blocks.truths.shape
+        self.stretch = min(max(STRETCH // (count * self.features * block), 1), 200)
+        self.order = np.arange(self.features)
+        self.epochs = self.abandoned = self.freeze_from = 0
+
+    def train(self, blocks: Blocks, phase: Phase, last: int, late: Callable[[], bool]) -> str | int:
+        """Go on to epoch `last` in stretches; return why it ended."""
+        why: str | int = annealing.GOING
+        while why == annealing.GOING and self.epochs < last:
+            if late():
+                return OVERDUE
+            stop = min(self.epochs + self.stretch, last)
+            self.epochs, why = annealing.train(blocks, self.schedule, phase, self.state, self.rng, self.epochs, stop)
+        return why
+
+    def hard_loss(self, order: Ints, blocks: Blocks) -> float:
+        """Return the loss of the present gates on a hard order."""
+        annealing.to_parameters(self.state.free, self.state.parameters)
+        back = np.empty((self.features, self.features))
+        return annealing.loss_of(blocks, order, False, self.state, back)  # noqa: FBT003
+
+    def accuracy(self) -> float:
+        """Return the share of rows that the tree gets right, worked out as a tree does, where 0 and 1 are exact."""
+        p, rule, right = kernel.parts(self.state.parameters), gcd.Aggregator("", self.exact.settings.knee), 0.0
+        for block, y, share in zip(self.exact.truths, self.exact.y, self.exact.share, strict=True):
+            nodes = list(block[self.order])
+            for left, right_one, weight, andness in zip(*self.exact.shape, p.weight, p.andness, strict=True):
+                nodes.append(rule([nodes[left], nodes[right_one]], [weight, 1.0 - weight], andness))
+            right += float(share @ ((nodes[-1] >= 0.5) == (y >= 0.5)))
+        return right
+
+    def explore(self, late: Callable[[], bool]) -> str | int:
+        """Phase one: until a freeze holds, or the epochs of exploring end; sets the order."""
+        logits = self.state.free[2 * (self.features - 1) :].reshape(self.features, self.features)
+        while True:
+            phase = Phase(self.order, True, self.search.learning_rate, 0, self.freeze_from)  # noqa: FBT003
+            why = self.train(self.blocks, phase, self.search.max_epochs // 2, late)
+            order = harden(logits)
+            if why != annealing.LOW_LOSS:
+                break
+            soft = self.state.trace[annealing.LOSS, self.epochs - 1]
+            if self.hard_loss(order, self.blocks) - soft <= self.tolerance:
+                break
+            self.abandoned += 1
+            self.freeze_from = self.epochs + BETWEEN_FREEZES
+        self.order = order
+        return why
+
+    def refine(self, late: Callable[[], bool]) -> str | int:
+        """Phase two: the gates alone; ends with those of the best epoch."""
+        gates = self.state.best.size
+        self.state.moments[:] = 0.0
+        self.state.dials[annealing.NOISE] = 0.0
+        self.state.best[:] = self.state.free[:gates]
+        phase = Phase(self.order, False, self.search.learning_rate / 2.0, self.epochs)  # noqa: FBT003
+        why = self.train(self.exact, phase, self.search.max_epochs, late)
+        self.state.free[:gates] = self.state.best
+        return why
+
+    def attempt(self, number: int, late: Callable[[], bool]) -> Attempt:
+        """Run both phases and measure. A gradient that vanished or exploded, or a deadline, leaves no second phase."""
+        first: str | int = "order given"
+        then: str | int = "not refined"
+        if self.features > 1 and not self.search.is_frozen:
+            first = self.explore(late)
+        frozen_at = self.epochs
+        if self.features > 1 and first not in (annealing.VANISHING, annealing.EXPLODING, OVERDUE):
+            then = self.refine(late)
+        loss = self.hard_loss(self.order, self.exact)
+        accuracy = self.accuracy()
+        return Attempt(
+            number, self.order, self.blocks.shape, self.state.parameters, loss, accuracy, self.epochs, frozen_at,
+            self.abandoned, f"frozen: {WORDS.get(first, first)}; ended: {WORDS.get(then, then)}",
+            self.state.trace[:, : self.epochs].copy(), accepted=accuracy >= self.search.acceptance_threshold - ROUNDING,
+        )  # fmt: skip
 
 
 class NotAccepted(RuntimeError):  # noqa: N818 - what happened, in the paper's word
@@ -57,7 +224,6 @@ class _Board:
     """What attempts running side by side tell each other; the lowest accepted number closes all higher ones."""
 
     deadline: float | None
-    progress: Callable[[Record], None] | None
     best: Attempt | None = None
     records: list[Record] = field(default_factory=list)
     stopped: bool = False
@@ -78,8 +244,6 @@ class _Board:
             self.records.append(attempt.record)
             if self.best is None or _rank(attempt) < _rank(self.best):
                 self.best = attempt
-            if self.progress is not None:
-                self.progress(attempt.record)
 
 
 def _rank(attempt: Attempt) -> tuple[float, ...]:
@@ -185,22 +349,32 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
 
     validated = False  # the paper accepts by the rows learned from; held-out rows have no say
 
-    def find(self, problem: Problem, ask: Ask) -> Found:
+    @property
+    def saves_to(self) -> str | None:
+        """Where the classifier saves what `fit` ends with."""
+        return self.save_path if self.save_model else None
+
+    def find(self, problem: Problem, request: Request) -> Found:
         """Search on the features' normalised truths; learned criteria are refined afterwards, with the gates."""
-        problem = problem.crisp()
-        shown = normalised(problem)
-        leaves, truths, search = shown.leaves, shown.truths, self
-        if ask.start is not None:  # an order asserted by the expert
+        problem, search = problem.crisp(), self
+        leaves, truths = normalised(problem)
+        if request.start is not None:  # an order asserted by the expert
             place = {leaf.column: i for i, leaf in enumerate(leaves)}
-            rows = [place[int(column)] for column in ask.start.columns]
+            rows = [place[int(column)] for column in request.start.columns]
             leaves, truths = [leaves[i] for i in rows], truths[rows]
             search = clone(self).set_params(is_frozen=True)
         attempt = search.run(
-            truths, problem.y, problem.share, seed=ask.seed, n_jobs=ask.jobs, deadline=ask.deadline, knee=problem.knee
+            truths,
+            problem.y,
+            problem.share,
+            seed=request.seed,
+            n_jobs=request.jobs,
+            deadline=request.deadline,
+            knee=problem.knee,
         )
-        scored = _finish(problem, attempt, [leaves[i] for i in attempt.order])
+        draft = _finish(problem, attempt, [leaves[i] for i in attempt.order])
         ended = "interrupted" if attempt.interrupted else "time was up" if attempt.timed_out else "accepted"
-        best = {scored.draft.leaves: scored}
+        best = {draft.leaves: draft}
         return Found(best, f"attempt {attempt.number + 1} {ended}", attempt.interrupted, records=attempt.history)
 
     def run(
@@ -213,7 +387,6 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         deadline: float | None = None,
         knee: float = gcd.gcd.knee,
-        progress: Callable[[Record], None] | None = None,
     ) -> Attempt:
         """Return the first accepted attempt, with the records of all up to it; the same for any `n_jobs`.
 
@@ -224,10 +397,10 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
         truths, y, share = _checked(truths, y, share)
         settings = kernel.Settings(False, float(knee), self.weight_penalty_strength, float(self.loss_amplifier))  # noqa: FBT003
         shape = LAYOUTS[self.tree_layout](len(truths))
-        problem = annealing.pose(truths, y, share, shape, settings, annealing.INSIDE)
+        blocks = annealing.pose(truths, y, share, shape, settings, annealing.INSIDE)
         exact = annealing.pose(truths, y, share, shape, settings, 0.0)
         entropy = np.random.SeedSequence(seed).entropy
-        board = _Board(deadline, progress)
+        board = _Board(deadline)
         interrupted = False
         try:
             with (
@@ -235,7 +408,7 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
                 threadpool_limits(1, "blas"),
             ):  # small matrices: threads of its own would only be in the way
                 Parallel(n_jobs=n_jobs, require="sharedmem", batch_size=1)(
-                    delayed(self._take)(number, entropy, problem, exact, board)
+                    delayed(self._take)(number, entropy, blocks, exact, board)
                     for number in takewhile(board.open_for, range(self.attempts))
                 )
         except KeyboardInterrupt:
@@ -260,34 +433,31 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
             found,
         )
 
-    def _take(self, number: int, entropy: int, problem: Rows, exact: Rows, board: _Board) -> None:
+    def _take(self, number: int, entropy: int, blocks: Blocks, exact: Blocks, board: _Board) -> None:
         """Make one attempt and tell the board, unless an earlier one has been accepted meanwhile."""
         if board.beaten(number):
             return
         rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
-        attempt = Run(self, problem, exact, rng).attempt(number, lambda: board.beaten(number) or board.overdue())
+        attempt = Trainer(self, blocks, exact, rng).attempt(number, lambda: board.beaten(number) or board.overdue())
         if not board.beaten(number):
             board.add(attempt)
 
 
-def _finish(problem: Problem, attempt: Attempt, leaves: list[Leaf]) -> Scored:
+def _finish(problem: Problem, attempt: Attempt, leaves: list[Literal]) -> Draft:
     """Return the attempt as a draft with its link fitted; refined, with learned criteria, where that helps."""
     gates = kernel.parts(attempt.parameters)
-    criteria = (np.array(part) for part in list(zip(*leaves, strict=True))[1:])
-    values = np.concatenate([*criteria, gates.weight, gates.andness, [STEEPNESS, THRESHOLD]])
-    draft = Draft(attempt.shape, np.array([leaf.column for leaf in leaves]), values)
-    found = [_linked(problem, draft)]
+    found = [_linked(problem, drafts.join(attempt.shape, leaves, gates.weight, gates.andness))]
     if attempt.accuracy < 1.0 - 1e-12:
-        free = replace(problem, penalty=problem.penalty * LENIENCE)
-        found.append(_linked(problem, refine(free, found[0].draft, REFINEMENT)[1]))
-    return max(found, key=lambda scored: _right(problem, scored.draft))
+        lenient = replace(problem, penalty=problem.penalty * LENIENCE)
+        found.append(_linked(problem, refine(lenient, found[0], REFINEMENT)))
+    return max(found, key=lambda draft: _right(problem, draft))
 
 
-def _linked(problem: Problem, draft: Draft) -> Scored:
+def _linked(problem: Problem, draft: Draft) -> Draft:
     """Return the draft with its link fitted, or turning at 1/2 as in the paper where that is more accurate."""
-    loss, fitted = fit_link(problem, draft)
+    fitted = fit_link(problem, draft)
     half = fitted._replace(parameters=np.append(fitted.parameters[:-1], 0.5))
-    return Scored(loss, half if _right(problem, half) > _right(problem, fitted) else fitted)
+    return half if _right(problem, half) > _right(problem, fitted) else fitted
 
 
 def _right(problem: Problem, draft: Draft) -> float:
