@@ -116,7 +116,7 @@ def c_nanoseconds(model: Any, rows: Sequence[Sequence[Any]], runs: int = 200) ->
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         return None
-    lines = ",\n".join(f"    {{{', '.join(_value(value) for value in row) or '0'}}}" for row in rows)
+    lines = ",\n".join(f"    {{{', '.join(map(_value, row)) or '0'}}}" for row in rows)
     with tempfile.TemporaryDirectory() as folder:
         to_c(model).save(folder)
         main, run = Path(folder, "main.c"), Path(folder, "run")
@@ -133,9 +133,7 @@ def c_nanoseconds(model: Any, rows: Sequence[Sequence[Any]], runs: int = 200) ->
 def _value(value: Any) -> str:
     if isinstance(value, str):
         return literal(value)
-    if value is None or value != value:
-        return "NAN"
-    return repr(float(value))
+    return "NAN" if value is None or value != value else repr(float(value))
 
 
 def _operations(made: Program) -> dict[str, int]:

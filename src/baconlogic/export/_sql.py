@@ -80,10 +80,8 @@ def _kept(keep: Iterable[str]) -> list[str]:
 
 def _check_names(names: list[str], made: Program, dialect: str) -> None:
     """Refuse names and texts that the database cannot hold, or cannot tell apart."""
-    labels = [label for label in made.classes if isinstance(label, str)]
-    categories = [category for _, category in made.categories() if isinstance(category, str)]
-    for text in [*names, *labels, *categories]:
-        if "\0" in text:
+    for text in [*names, *made.classes, *(category for _, category in made.categories())]:
+        if isinstance(text, str) and "\0" in text:
             raise ValueError(f"{text!r:.60} holds the character 0, which SQL cannot write; rename it")
     seen: dict[str, str] = {}
     for name in (column.feature for column in made.inputs):
