@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baconlogic.core import __version__
 from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Leaf, flatten
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import listed, number
-
-if TYPE_CHECKING:
-    from baconlogic.export._program import Program
+from baconlogic.export._program import Program
 
 
 def commented(text: str, also: str = "") -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -17,13 +19,7 @@ from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.export._about import commented, head
 from baconlogic.export._c_program import in_single, logs_apart, longest_first, one_exp, shortened
 from baconlogic.export._compile import program
-from baconlogic.export._program import ATOM, If, Op, Past, Printer, reads
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Sequence
-
-    from baconlogic.export._program import Among, Expr, Less, Program, Test
+from baconlogic.export._program import ATOM, Among, Expr, If, Less, Op, Past, Printer, Program, Test, reads
 
 Real = Literal["double", "float"]
 _WHOLE = {"double": 2**53, "float": 2**24}  # beyond, two whole numbers are one

@@ -9,18 +9,14 @@ the logs of what x is made of.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from baconlogic.core.gcd import FAR, LEAST
 from baconlogic.export._compile import ONE, ZERO, exp_of, rest_of_exp
-from baconlogic.export._program import All, Binding, Expr, If, Less, Num, Op, Past, Ref, Test, each, refs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from baconlogic.export._program import Program
+from baconlogic.export._program import All, Binding, Expr, If, Less, Num, Op, Past, Program, Ref, Test, each, refs
 
 Either = TypeVar("Either", Expr, Test)
 _NANOSECONDS = {"exp": 12.0, "expm1": 12.0, "log": 16.0, "/": 5.0}  # about; the others take about one

@@ -8,9 +8,12 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from itertools import count, pairwise
-from typing import TYPE_CHECKING
+from typing import Any as Anything
 
+from baconlogic.core.answers import Link
+from baconlogic.core.criterion import Category, Operation
 from baconlogic.core.decision import Decision
 from baconlogic.core.evaluate import Sides, needed
 from baconlogic.core.gcd import FAR, FULLY, LEAST
@@ -38,13 +41,6 @@ from baconlogic.export._program import (
     Spot,
     unsupported,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any as Anything
-
-    from baconlogic.core.answers import Link
-    from baconlogic.core.criterion import Category, Operation
 
 ZERO, ONE = Num(0.0), Num(1.0)
 LARGEST = 1e300

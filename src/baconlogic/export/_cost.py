@@ -7,9 +7,10 @@ import importlib
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +18,7 @@ from baconlogic.core.subject import Result
 from baconlogic.core.words import aligned
 from baconlogic.export._c import literal, to_c
 from baconlogic.export._compile import program
-from baconlogic.export._program import Among, Less, Missing, Op, Past, each
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from baconlogic.export._program import Program
+from baconlogic.export._program import Among, Less, Missing, Op, Past, Program, each
 
 _TEXTS = ("python", "javascript", "sql")  # the exports that are one text, by module and function to_...
 _OPERATIONS = ("arithmetic", "comparisons", "exponentials", "logarithms")

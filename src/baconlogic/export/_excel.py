@@ -16,21 +16,33 @@ degree of truth as near to 1 as that is fully true there, which a program tells 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from baconlogic.core.answers import Label
 from baconlogic.core.nodes import Gate, Leaf
 from baconlogic.core.notation import draw, say
+from baconlogic.core.tree import Tree
 from baconlogic.core.words import one_line
 from baconlogic.export._about import about, leaves_of, trees_of
 from baconlogic.export._compile import program
-from baconlogic.export._program import ATOM, PRODUCT, SUM, All, Among, Op, Printer, unsupported
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.tree import Tree
-    from baconlogic.export._program import Check, Expr, InputColumn, Less, Missing, Program, Test
+from baconlogic.export._program import (
+    ATOM,
+    PRODUCT,
+    SUM,
+    All,
+    Among,
+    Check,
+    Expr,
+    InputColumn,
+    Less,
+    Missing,
+    Op,
+    Printer,
+    Program,
+    Test,
+    unsupported,
+)
 
 MOST_COLUMNS, MOST_ROWS, MOST_CELLS = 16_384, 1_048_576, 5_000_000
 _LONG = 500  # characters of a formula's part from which it gets a column of its own: at most 64 levels may be nested

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+from baconlogic.core.answers import Label
 from baconlogic.export._about import head
 from baconlogic.export._compile import program
-from baconlogic.export._program import WHY, Printer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from baconlogic.core.answers import Label
-    from baconlogic.export._program import Among, Program
+from baconlogic.export._program import WHY, Among, Printer, Program
 
 _ENDS = "[^ -~]|[<>&]|/(?=/)"  # what a page reads as markup; and tools find //# sourceMappingURL= in any comment
 _SAFE = 2**53 - 1  # whole numbers beyond are not told apart by JavaScript's numbers, but by its BigInt

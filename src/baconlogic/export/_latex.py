@@ -6,24 +6,20 @@ import math
 import re
 import textwrap
 import unicodedata
+from collections.abc import Sequence
 from itertools import count, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baconlogic.core.answers import Label
+from baconlogic.core.criterion import Category, Operation
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import listed, number, numbers, one_line
 from baconlogic.export._about import about, trees_of
 from baconlogic.export._compile import program
-from baconlogic.export._program import Op, unsupported
+from baconlogic.export._program import Op, Program, unsupported
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.criterion import Category, Operation
-    from baconlogic.export._program import Program
-
-    Rows = list[tuple[str, str]]  # values, each with when it holds
+Rows = list[tuple[str, str]]  # values, each with when it holds
 
 _LINE = 62  # signs of a formula that fit on a line
 _ENDS = "[^ -~]|!|(?<=arara):"  # what old tools may not read, or obey: % !TeX program = ..., % arara: ...

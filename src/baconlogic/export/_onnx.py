@@ -15,24 +15,40 @@ name is that of a column gets a "_" behind it.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from baconlogic.core import __version__
+from baconlogic.core.answers import Label
+from baconlogic.core.criterion import Category
 from baconlogic.export._about import about, commented, leaves_of
 from baconlogic.export._compile import program
-from baconlogic.export._program import All, Among, If, Less, Missing, Num, Op, Past, Raw, Ref, each, parts, unsupported
+from baconlogic.export._program import (
+    All,
+    Among,
+    Check,
+    Expr,
+    If,
+    InputColumn,
+    Less,
+    Missing,
+    Num,
+    Op,
+    Past,
+    Program,
+    Raw,
+    Ref,
+    Test,
+    each,
+    parts,
+    unsupported,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from onnx import ModelProto, ValueInfoProto
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.criterion import Category
-    from baconlogic.export._program import Check, Expr, InputColumn, Program, Test
 
 OPSET, ML_OPSET, IR_VERSION = 13, 2, 7
 _FLOAT, _INT32, _INT64, _STRING, _BOOL, _DOUBLE = 1, 6, 7, 8, 9, 11  # as TensorProto numbers them

@@ -12,15 +12,13 @@ answer at all: an error, NaN or NULL, whatever the target has. After the checks 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn
+from typing import ClassVar, Literal, NoReturn
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.criterion import Category
-    from baconlogic.core.nodes import Path
+from baconlogic.core.answers import Label
+from baconlogic.core.criterion import Category
+from baconlogic.core.nodes import Path
 
 Kind = Literal["number", "text", "whole"]
 Arithmetic = Literal["+", "*", "-", "/", "min", "max", "abs", "exp", "log", "expm1", "lost", "log_sum"]

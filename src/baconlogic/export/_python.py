@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from baconlogic.export._about import head
 from baconlogic.export._compile import program
-from baconlogic.export._program import WHY, Printer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.export._program import Among, Program
+from baconlogic.export._program import WHY, Among, Printer, Program
 
 # Python looks for the encoding of a file in its first two lines: nothing of a model may stand there.
 _CODING = "# -*- coding: utf-8 -*-"

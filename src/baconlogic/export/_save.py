@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baconlogic.core.files import write_whole
-
-if TYPE_CHECKING:
-    import os
 
 SUFFIXES = {
     ".py": "python",

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from baconlogic.export._about import head
 from baconlogic.export._compile import program
-from baconlogic.export._program import reads, refs
+from baconlogic.export._program import Binding, Program, Spot, reads, refs
+from baconlogic.export._sql_tree import Pieces
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from baconlogic.export._program import Binding, Program, Spot
-    from baconlogic.export._sql_tree import Pieces
-
-    Step = dict[str, Any]  # names of columns and their sqlglot expressions
+Step = dict[str, Any]  # names of columns and their sqlglot expressions
 
 # What keeps a database from copying a step into each place where it is used, which doubles the work with every step.
 _FENCE = {"sqlite": "LIMIT -1 OFFSET 0", "postgres": "OFFSET 0"}

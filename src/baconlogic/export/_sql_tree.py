@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from sqlglot import Dialect, exp
 
-from baconlogic.export._program import All, Among, If, Less, Missing, Num, Op, Past, Raw, Ref, unsupported
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.export._program import Check, Expr, Program, Test
+from baconlogic.export._program import (
+    All,
+    Among,
+    Check,
+    Expr,
+    If,
+    Less,
+    Missing,
+    Num,
+    Op,
+    Past,
+    Program,
+    Raw,
+    Ref,
+    Test,
+    unsupported,
+)
 
 ROW = "row_in"  # what the table is called inside: a column is read as row_in."name", so that a wrong name is an error
 _SUM, _PRODUCT, _ATOM = range(3)  # how tightly a piece holds together

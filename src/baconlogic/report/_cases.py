@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain import _case as cases
-from baconlogic.explain._counterfactual import counterfactual
+from baconlogic.explain._counterfactual import ValueChange, counterfactual
 from baconlogic.explain._reasons import reasons
 from baconlogic.explain._trace import trace
 from baconlogic.explain._unknown import unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from baconlogic.explain._counterfactual import ValueChange
-    from baconlogic.report._material import Material
+from baconlogic.report._material import Material
 
 TOLD = 5
 MOST_TOGETHER = 3  # changes told in one sentence

@@ -9,27 +9,23 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from baconlogic.core.criterion import Criterion
 from baconlogic.core.levels import LEVELS
+from baconlogic.core.nodes import Path
 from baconlogic.core.subject import Listing, Result, subject
 from baconlogic.core.words import listed, number, one_line
 from baconlogic.explain._case import answer
 from baconlogic.report._facts import MIRRORED, Facts, UnknownPartError, is_equal, quoted
 from baconlogic.report._prompt import report_schema
 from baconlogic.report._report import in_markdown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from baconlogic.core.criterion import Criterion
-    from baconlogic.core.nodes import Path
 
 Claim = dict[str, Any]  # as in the schema: numbers are Decimal, they know how they were written; paths are tuples
 Truth = tuple[bool | None, str]  # whether a claim holds, None where that cannot be known; and what is true, or why not

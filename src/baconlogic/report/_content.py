@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from baconlogic import metrics
+from baconlogic.core import Bools
 from baconlogic.core.answers import Link, two_probabilities
 from baconlogic.core.nodes import Gate
 from baconlogic.core.words import number, one_line, percent
+from baconlogic.explain._alternatives import Alternatives
 from baconlogic.explain._attribution import attribution
 from baconlogic.explain._describe import describe
 from baconlogic.explain._pruning_curve import pruning_curve
@@ -19,13 +21,8 @@ from baconlogic.report import _cases as telling
 from baconlogic.report import _figures as figures
 from baconlogic.report import _limits as limits
 from baconlogic.report import _pictures as pictures
-from baconlogic.report._figures import tenths
-
-if TYPE_CHECKING:
-    from baconlogic.core import Bools
-    from baconlogic.explain._alternatives import Alternatives
-    from baconlogic.report._figures import Figure
-    from baconlogic.report._material import Material
+from baconlogic.report._figures import Figure, tenths
+from baconlogic.report._material import Material
 
 MOST_CRITERIA = 40  # drawn, the heaviest
 MOST_PRUNED = 30  # leaves of a tree that is pruned step by step

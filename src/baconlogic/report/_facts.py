@@ -10,22 +10,18 @@ import math
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from baconlogic import metrics
 from baconlogic.core.criteria import unlisted
-from baconlogic.core.levels import HARD_ROLES
-from baconlogic.core.nodes import Gate, Leaf, Not
+from baconlogic.core.criterion import Criterion
+from baconlogic.core.levels import HARD_ROLES, Level
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
+from baconlogic.core.subject import Subject
 from baconlogic.explain._case import categories, constant, unnamed
 from baconlogic.explain._words import LeafRole, by_feature, feature_weights, leaf_roles, told_level
-
-if TYPE_CHECKING:
-    from baconlogic.core.criterion import Criterion
-    from baconlogic.core.levels import Level
-    from baconlogic.core.nodes import Node, Path
-    from baconlogic.core.subject import Subject
 
 MIRRORED = {  # what a part is to no that is this to yes
     "mandatory": "sufficient", "desired": "optional", "neutral": "neutral", "optional": "desired",

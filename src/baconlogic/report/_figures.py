@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from baconlogic import metrics
 from baconlogic.core.words import listed, number, one_line, percent
+from baconlogic.explain._alternatives import Alternatives
+from baconlogic.metrics import Confusion
+from baconlogic.report._material import Material
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.explain._alternatives import Alternatives
     from baconlogic.learn.path import PathEntry
-    from baconlogic.metrics import Confusion
-    from baconlogic.report._material import Material
 
 MOST_NAMED = 8  # features of a tree
 

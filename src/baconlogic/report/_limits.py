@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baconlogic import metrics
 from baconlogic.core.subject import leaves_by_feature
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain import _case as cases
 from baconlogic.report._figures import rows_said, some, told_by_fit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from baconlogic.report._material import Material
+from baconlogic.report._material import Material
 
 FEW = 30  # rows of a class, below which shares of them are called uncertain
 RARE = 10  # rows of a category

@@ -6,23 +6,19 @@ import base64
 import json
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baconlogic import metrics
+from baconlogic.core.nodes import Leaf
 from baconlogic.core.words import one_line
 from baconlogic.explain import _case as cases
+from baconlogic.report._material import Material, Rows
 from baconlogic.report._pictures import shown_range
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.nodes import Leaf
-    from baconlogic.report._material import Material, Rows
 
 MOST_MARKS = 10_000  # thresholds at which counts are kept exactly
 ALL_MARKS = 30_000  # over all trees of a page

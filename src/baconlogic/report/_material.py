@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from baconlogic.core import Bools, Floats
+from baconlogic.core.columns import Columns
 from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Leaf
 from baconlogic.core.subject import Subject, leaves_by_feature, subject
 from baconlogic.explain import _case as cases
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from baconlogic.core.columns import Columns
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 MOST_ROWS, FEWEST_ROWS = 20_000, 500  # for what is slow: more are sampled
 MOST_WORK = 20_000_000  # rows times leaves times leaves

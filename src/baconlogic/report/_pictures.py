@@ -8,30 +8,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baconlogic import metrics
+from baconlogic.core import Floats
+from baconlogic.core.criterion import Criterion
+from baconlogic.core.nodes import Leaf
+from baconlogic.core.subject import Subject
 from baconlogic.core.words import degree, number, one_line, percent
+from baconlogic.explain._pruning_curve import PruningCurve
+from baconlogic.metrics import CalibrationBin
 from baconlogic.plot._layout import Line, Part, parts_of, share_words
+from baconlogic.report._material import Material
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.criterion import Criterion
-    from baconlogic.core.nodes import Leaf
-    from baconlogic.core.subject import Subject
-    from baconlogic.explain._pruning_curve import PruningCurve
-    from baconlogic.metrics import CalibrationBin
-    from baconlogic.report._material import Material
-
-    Floats = NDArray[np.float64]
-    Point = tuple[float, float]
+Point = tuple[float, float]
 
 LEFT, RIGHT, TOP, BOTTOM = 48.0, 20.0, 10.0, 42.0  # around the plot, in pixels
 CURVE_POINTS = 120

@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files as package_files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baconlogic.core.files import write_trees
-from baconlogic.core.levels import AND_ROLES, LEVELS, OR_ROLES
-from baconlogic.core.nodes import Gate, Leaf, flatten
+from baconlogic.core.levels import AND_ROLES, LEVELS, OR_ROLES, Level
+from baconlogic.core.nodes import Gate, Leaf, Node, flatten
 from baconlogic.core.subject import HALF, Subject, subject
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain._case import answer
-from baconlogic.explain._describe import describe
+from baconlogic.explain._describe import Description, describe
 from baconlogic.explain._words import feature_role
 from baconlogic.report._facts import METRICS, Facts, quoted
 from baconlogic.report._report import fenced
-
-if TYPE_CHECKING:
-    from baconlogic.core.levels import Level
-    from baconlogic.core.nodes import Node
-    from baconlogic.explain._describe import Description
 
 STEP = "    "
 DEEPEST = 40  # levels of indentation: a chain over 1,000 features would otherwise be mostly margin

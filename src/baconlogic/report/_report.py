@@ -12,24 +12,21 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baconlogic.core import __version__
 from baconlogic.core.files import encoded, write_whole
 from baconlogic.core.words import listed, number, one_line
 from baconlogic.explain import _case as cases
+from baconlogic.explain._alternatives import Alternatives
 from baconlogic.export._javascript import to_javascript
 from baconlogic.report import _content as content
 from baconlogic.report import _live as live
 from baconlogic.report._material import Material, decision_of, materials
 from baconlogic.report._pictures import Written
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from baconlogic.explain._alternatives import Alternatives
 
 TEMPLATES = {".html": "page.html.j2", ".md": "page.md.j2"}
 LONGEST = 2000  # characters of a setting that are shown
