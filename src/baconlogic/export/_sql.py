@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from baconlogic.export._about import head
 from baconlogic.export._compile import program
 from baconlogic.export._program import Binding, Program, Spot, reads, refs
-from baconlogic.export._sql_tree import Pieces
+
+if TYPE_CHECKING:
+    from baconlogic.export._sql_tree import Pieces  # which needs sqlglot
 
 Step = dict[str, Any]  # names of columns and their sqlglot expressions
 
