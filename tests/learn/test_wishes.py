@@ -139,7 +139,7 @@ def test_calibrate_keeps_init_of_many_rows_too(monkeypatch):
     """The link of a tree that was refined on all rows would be that of another tree."""
     monkeypatch.setattr(validate, "MOST_ROWS", 50)
     monkeypatch.setattr(validate, "polish", None)
-    tree = Tree.parse("HC(a[half at 5, slope 1], not b[0 at 1, 1 at 6])")
+    tree = Tree.parse(TYPED)
     clf = fit(init=tree, search="calibrate")
     assert clf.tree_ == tree
 
