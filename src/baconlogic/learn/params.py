@@ -20,23 +20,9 @@ from baconlogic.core.nodes import Gate, Leaf
 from baconlogic.core.tree import Tree
 from baconlogic.learn import encode
 from baconlogic.learn.encode import Column
-from baconlogic.learn.search.additive import Additive
-from baconlogic.learn.search.auto import Auto
-from baconlogic.learn.search.growth import Growth
-from baconlogic.learn.search.peel import Peel
-from baconlogic.learn.search.refine import Calibrate, Refine
-from baconlogic.learn.search.sinkhorn import Sinkhorn
+from baconlogic.learn.search import SEARCHES
 
 GIVE_INIT = Hint("init", "init=Tree.parse(...)")
-SEARCHES = {
-    "auto": Auto,
-    "growth": Growth,
-    "additive": Additive,
-    "peel": Peel,
-    "sinkhorn": Sinkhorn,
-    "refine": Refine,
-    "calibrate": Calibrate,
-}
 DIRECTIONS = {"rising": 1, "falling": -1, "learn": 0}
 ANY = (gcd.LOWEST, gcd.HIGHEST)
 
