@@ -79,7 +79,7 @@ def matched(text: Any, known: Any) -> Any:
 
 def split(frame: DataFrame, target: str) -> tuple[DataFrame, NDArray[Any]]:
     """Return a table as rows and labels; rows without a label are left out."""
-    _tables.require(frame, target, "--target")
+    _tables.require(frame, "--target", target)
     known = frame.get_column(target).is_not_null()
     if frame.schema[target].is_float():
         known &= frame.get_column(target).is_not_nan().fill_null(value=False)
@@ -106,11 +106,9 @@ def known_labels(y: NDArray[Any], target: str) -> list[Any]:
     return found
 
 
-def labelled(
-    model: Tree | Decision, frame: DataFrame, target: str, label: Any = None
-) -> tuple[DataFrame, NDArray[np.object_]]:
+def labelled(model: Tree | Decision, X: DataFrame, target: str, label: Any = None) -> tuple[DataFrame, NDArray[Any]]:
     """Return rows and their labels as the model knows them."""
-    X, y = split(frame, target)
+    X, y = split(X, target)
     return X, labels(model, y, label)
 
 
@@ -151,19 +149,14 @@ def _of_a_tree(given: Any, label: Any) -> Any:
     return meant
 
 
-def size(tree: Tree) -> tuple[int, int]:
-    """Return the number of leaves and of gates."""
-    from baconlogic.edit._log import count
-
-    return count(tree)
-
-
 def summary(model: Tree | Decision) -> dict[str, Any]:
     """Return what there is to know about a model as plain data."""
+    from baconlogic.edit._log import count
+
     said: dict[str, Any] = {
         "kind": "decision" if isinstance(model, Decision) else "tree",
         "trees": [
-            {"formula": tree.formula(), "features": tree.features, "leaves": size(tree)[0], "gates": size(tree)[1]}
+            {"formula": tree.formula(), "features": tree.features, "leaves": count(tree)[0], "gates": count(tree)[1]}
             for tree in trees_of(model)
         ],
     }

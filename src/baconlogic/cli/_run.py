@@ -64,17 +64,12 @@ def _code(app: typer.Typer, given: list[str]) -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):  # the usage errors of every version of typer and click have one
             raise
-        return _usage(error)
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else "baconlogic"
+        said = " ".join(str(error.format_message()).split()).rstrip(".") or "a command is missing"
+        _print.error(f"{said}; see {path} --help")
+        return MISUSED
     return code if isinstance(code, int) else 0
-
-
-def _usage(error: Any) -> int:
-    """Say what is wrong with the command line, and where help is."""
-    context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "baconlogic"
-    said = " ".join(str(error.format_message()).split()).rstrip(".") or "a command is missing"
-    _print.error(f"{said}; see {path} --help")
-    return MISUSED
 
 
 def _quiet() -> int:
@@ -189,14 +184,10 @@ class Stop:
     def __init__(self) -> None:
         self.wanted = False
 
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Nothing to prepare."""
+    def setup(self, estimator: Any, context: Any, **rest: Any) -> None:
+        """Nothing to prepare, to note or to tidy up."""
 
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Nothing to tidy up."""
-
-    def on_fit_task_begin(self, estimator: Any, context: Any, **rest: Any) -> None:
-        """Nothing to note."""
+    teardown = on_fit_task_begin = setup
 
     def on_fit_task_end(self, estimator: Any, context: Any, **rest: Any) -> bool:  # noqa: ARG002
         """Return whether to stop."""
