@@ -62,8 +62,7 @@ def explain(
         _print.document({"row": row, "case": values, **said})
     else:
         where = "the case" if row is None else f"row {row} (counted from 0)"
-        sections = [f"== {name}: {where} ==\n{each}" for name, each in told.items() if each is not None]
-        _print.answer("\n\n".join(sections))
+        _print.answer("\n\n".join(f"== {name}: {where} ==\n{each}" for name, each in told.items() if each is not None))
 
 
 def _answers(model: Any, values: dict[str, Any], given: dict[str, dict[str, Any]], *, strict: bool) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from baconlogic.core.words import one_line
 if TYPE_CHECKING:
     from polars import DataFrame
 
-    from baconlogic import BaconClassifier, Decision, Tree
+    from baconlogic import Decision, Tree
 
 
 def fit(
@@ -228,7 +228,7 @@ def held_out(frame: DataFrame, y: NDArray[Any], test: float, seed: int) -> tuple
     return frame[kept], y[kept], (frame[held], y[held])
 
 
-def learn(clf: BaconClassifier, X: Any, y: NDArray[Any], positive: str | None) -> Decision:
+def learn(clf: Any, X: Any, y: NDArray[Any], positive: str | None) -> Decision:
     """Fit, and return the decision whose tree speaks for `positive`.
 
     Without, or where it sorts last of two, this is what `fit` gives; else the rows are learned as being it or not.
@@ -240,14 +240,14 @@ def learn(clf: BaconClassifier, X: Any, y: NDArray[Any], positive: str | None) -
     if label is None:
         shown = _models.listed(known, 10) + (", ..." if len(known) > 10 else "")
         raise RefusedError(f"no row is --positive {positive!r}; the target holds {shown}")
-    if positive is None or len(known) == 1 or (len(known) == 2 and label == known[1]):
-        return clf.fit(X, y).decision_
-    if isinstance(clf.class_weight, dict):
+    as_is = positive is None or len(known) == 1 or (len(known) == 2 and label == known[1])
+    if not as_is and isinstance(clf.class_weight, dict):
         if len(known) > 2:
             raise MisusedError("--class-weight CLASS=WEIGHT does not go with one class against the rest; use balanced")
         clf.set_params(class_weight={name == label: weight for name, weight in clf.class_weight.items()})
+    decision: Decision = clf.fit(X, y if as_is else np.asarray(y == label)).decision_
     other = known[1] if len(known) == 2 else f"not {label}"
-    return replace(clf.fit(X, np.asarray(y == label)).decision_, classes=(other, label))
+    return decision if as_is else replace(decision, classes=(other, label))
 
 
 # What was found

@@ -35,12 +35,10 @@ def read_asked(path: Path, label: str | None, *, needed: bool = False) -> tuple[
     """Return the model of a file and the class that --label means; of several trees one must be `needed`."""
     model = read(path)
     known = classes_of(model)
-    if label is None:
-        if needed and len(known) > 2:
-            raise RefusedError(f"there is a tree for each class; say which: --label, one of {listed(known)}")
-        return model, None
-    if not known:
-        return model, _options.value(label)
+    if label is None and needed and len(known) > 2:
+        raise RefusedError(f"there is a tree for each class; say which: --label, one of {listed(known)}")
+    if label is None or not known:
+        return model, None if label is None else _options.value(label)
     found = matched(label, known)
     if found is None:
         raise RefusedError(f"there is no class {label!r}; the model knows {listed(known)}")
@@ -83,11 +81,10 @@ def split(frame: DataFrame, target: str) -> tuple[DataFrame, NDArray[Any]]:
     known = frame.get_column(target).is_not_null()
     if frame.schema[target].is_float():
         known &= frame.get_column(target).is_not_nan().fill_null(value=False)
-    kept = frame.filter(known) if not known.all() else frame
+    kept = frame.filter(known)
     if not kept.height:
         raise RefusedError(f"column {target!r} is empty in every row, so there are no classes")
-    if kept.height < frame.height:
-        n = frame.height - kept.height
+    if n := frame.height - kept.height:
         _print.note(f"{n} row{'' if n == 1 else 's'} without {target!r} {'is' if n == 1 else 'are'} left out")
     return kept.drop(target), kept.get_column(target).to_numpy()
 

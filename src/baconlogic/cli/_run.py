@@ -41,7 +41,12 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     if "--debug" in given:  # may stand anywhere
         given.remove("--debug")
         os.environ[DEBUG] = "1"
-    _reopen()
+    if sys.stdout is None:  # closed (`>&-`): taken for a pipe that nobody reads
+        reader, writer = os.pipe()
+        os.close(reader)
+        sys.stdout = os.fdopen(writer, "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace", encoding=None if stream.isatty() else "utf-8")
@@ -78,16 +83,6 @@ def _quiet() -> int:
         with contextlib.suppress(OSError, ValueError):  # what is not written yet goes nowhere, or Python would complain
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return UNREAD
-
-
-def _reopen() -> None:
-    """Take a closed stdout (`>&-`, where Python has None) for a pipe that nobody reads, and a closed stderr as well."""
-    if sys.stdout is None:
-        reader, writer = os.pipe()
-        os.close(reader)
-        sys.stdout = os.fdopen(writer, "w", encoding="utf-8")
-    if sys.stderr is None:
-        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
 def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
