@@ -15,8 +15,6 @@ from baconlogic.core.subject import Result, subject
 from baconlogic.core.words import aligned, percent
 from baconlogic.metrics import Estimate
 
-Ints = NDArray[np.intp]
-
 
 def evaluate(
     *,
@@ -57,11 +55,10 @@ class ScoreTable(Result):
         if self.brier is not None:
             lines.append(["Brier score", str(self.brier), "mean squared error of the probabilities; 0 is best"])
         names = [str(label) for label in self.classes]
-        header = ["truly \\ answered", *names, "right"]
         right = [percent(row[i] / sum(row)) if sum(row) else "-" for i, row in enumerate(self.confusion)]
         table = [[names[i], *map(str, row), right[i]] for i, row in enumerate(self.confusion)]
-        figures = aligned([], lines, left=3)
-        return f"{self.rows} rows; in brackets 95% intervals\n\n{figures}\n\n{aligned(header, table)}"
+        figures, answers = aligned([], lines, left=3), aligned(["truly \\ answered", *names, "right"], table)
+        return f"{self.rows} rows; in brackets 95% intervals\n\n{figures}\n\n{answers}"
 
 
 def scores(model: Any, X: Any, y: NDArray[Any], label: Any = None) -> ScoreTable:
@@ -79,9 +76,8 @@ def scores(model: Any, X: Any, y: NDArray[Any], label: Any = None) -> ScoreTable
     codes = np.array([place[each] for each in y.tolist()], dtype=np.intp)
     n, k = len(codes), len(classes)
     confusion = metrics.confusion_matrix(codes, chosen, k)
-    ranking = truths if chances is None else chances
-    if k == 2 and chances is not None:
-        ranking = model.truth(X)  # probabilities near 0 and 1 round to ties
+    # of two classes truths, as probabilities near 0 and 1 round to ties
+    ranking = truths if chances is None else model.truth(X) if k == 2 else chances
     return ScoreTable(
         rows=n,
         accuracy=metrics.share(int(np.trace(confusion)), n),
@@ -94,7 +90,7 @@ def scores(model: Any, X: Any, y: NDArray[Any], label: Any = None) -> ScoreTable
     )
 
 
-def _auc(ranking: Floats, codes: Ints) -> Estimate | None:
+def _auc(ranking: Floats, codes: NDArray[np.intp]) -> Estimate | None:
     """Return the AUC of one score, or the mean over that of each class against the rest."""
     if ranking.ndim == 1:
         return metrics.auc(ranking, codes == 1, codes != 1)
