@@ -266,7 +266,8 @@ class Criterion(ABC):
         said = {name: getattr(self, name) for name in self.entries() if name not in ("missing", "unit")}
         if any(not isinstance(value, int | float | str) for value in said.values()):
             raise self.lacks("text")
-        return [self.kind, *(f"{name} {_written(value)}" for name, value in said.items())]
+        written = (json.dumps(v, ensure_ascii=False) if isinstance(v, str) else digits(float(v)) for v in said.values())
+        return [self.kind, *map(" ".join, zip(said, written, strict=True))]
 
     @classmethod
     def from_text(cls, said: dict[str, Any]) -> Self:
@@ -401,7 +402,3 @@ def finite(value: float) -> float:
 
 def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
-
-
-def _written(value: float | str) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else digits(float(value))

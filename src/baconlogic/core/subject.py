@@ -154,17 +154,14 @@ def _of_decision(decision: Decision, label: Any) -> Subject:
     if not decision.trees:
         raise ValueError(f"this decision has no tree: every answer is {decision.classes[0]!r}")
     columns, classes = tuple(feature.name for feature in decision.features), decision.classes
+    if len(classes) == 2 and label is not None and label != classes[1]:
+        raise ParameterError(f"the tree speaks for {classes[1]!r}, so ", LABEL, f" can be nothing else; got {label!r}")
     if len(classes) == 2:
-        if label is not None and label != classes[1]:
-            raise ParameterError(
-                f"the tree speaks for {classes[1]!r}, so ", LABEL, f" can be nothing else; got {label!r}"
-            )
         no, yes = classes
         return Subject(decision.tree, decision.threshold, yes, no, decision.links[0], columns, classes)
     if label is None or label not in classes:
-        raise ParameterError(
-            "there is a tree for each class; give ", LABEL, f", one of {', '.join(map(repr, classes))}"
-        )
+        known = ", ".join(map(repr, classes))
+        raise ParameterError("there is a tree for each class; give ", LABEL, f", one of {known}")
     place = classes.index(label)
     link = decision.links[place]
     return Subject(decision.trees[place], link.threshold, label, f"not {label}", link, columns, classes)
@@ -220,14 +217,10 @@ class Listing(Result):
 def _plain(value: Any) -> Any:
     if isinstance(value, Result):
         return value.to_dict()
-    if isinstance(value, Tree):
-        return value.formula()
-    if isinstance(value, Node):
-        return Tree(value).formula()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, Tree | Node):
+        return (value if isinstance(value, Tree) else Tree(value)).formula()
+    if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
