@@ -269,9 +269,8 @@ class Truths:
         """Return the whole tree with another node at a position."""
         while (above := self.parent[position]) is not None:
             parent, below = self.order[above]
-            node = parent.with_children(
-                tuple(node if i == position else old for i, old in zip(below, parent.children, strict=True))
-            )
+            children = tuple(node if i == position else old for i, old in zip(below, parent.children, strict=True))
+            node = parent.with_children(children)
             position = above
         return node
 

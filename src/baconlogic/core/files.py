@@ -339,7 +339,12 @@ def write_whole(data: bytes, path: str | os.PathLike[str]) -> None:
         raise
     finally:
         draft.unlink(missing_ok=True)
-    _sync_folder(target.parent)
+    if hasattr(os, "O_DIRECTORY"):  # elsewhere a folder cannot be opened
+        handle = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
@@ -370,15 +375,6 @@ def _layout(value: Any, margin: str = "") -> str:
         return "[\n" + ",\n".join(deeper + _layout(item, deeper) for item in value) + f"\n{margin}]"
     items = (f"{deeper}{json.dumps(k, ensure_ascii=False)}: {_layout(item, deeper)}" for k, item in value.items())
     return "{\n" + ",\n".join(items) + f"\n{margin}}}"
-
-
-def _sync_folder(folder: Path) -> None:
-    if hasattr(os, "O_DIRECTORY"):  # elsewhere a folder cannot be opened
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def read(path: str | os.PathLike[str]) -> Any:

@@ -288,8 +288,7 @@ def _read_leaf(reader: _Reader, names: list[str]) -> Node:
             if quote
             else "expected a feature, `not` or a gate such as SC(...)"
         )
-    criterion = _read_criterion(reader) if reader.sign("[") else Given()
-    return _make(reader, names, start, Leaf, feature, criterion)
+    return _make(reader, names, start, Leaf, feature, _read_criterion(reader) if reader.sign("[") else Given())
 
 
 def _make(reader: _Reader, names: list[str], position: int, make: Callable[..., Node], *content: Any) -> Node:

@@ -71,8 +71,7 @@ class Subject:
         columns. With `partial`, columns that the row does not have count as missing.
         """
         leaves = leaves_by_feature(self.tree)
-        missing = np.array([None])
-        values, found = dict[str, Any].fromkeys(leaves), dict.fromkeys(leaves, missing)
+        values, found = dict[str, Any].fromkeys(leaves), dict.fromkeys(leaves, np.array([None]))
         if partial and isinstance(row, Mapping) and not row:
             return Instance((), leaves, values, found)
         table = self.table(*_as_rows(row, columns))
@@ -101,9 +100,9 @@ class Subject:
             raise ParameterError(said, LABEL, " says what means yes")
         found = np.asarray(labels == self.yes, dtype=bool)
         if not self.classes and self.yes is not True and not found.any():
-            raise ParameterError(
-                f"no row is {self.yes!r:.60}, which ", LABEL, f" says means yes; y holds {_some(labels)}"
-            )
+            held = list(dict.fromkeys(labels.tolist()))
+            shown = ", ".join(f"{label!r:.60}" for label in held[:5]) + (", ..." if len(held) > 5 else "")
+            raise ParameterError(f"no row is {self.yes!r:.60}, which ", LABEL, f" says means yes; y holds {shown}")
         return found
 
 
@@ -165,11 +164,6 @@ def _of_decision(decision: Decision, label: Any) -> Subject:
     place = classes.index(label)
     link = decision.links[place]
     return Subject(decision.trees[place], link.threshold, label, f"not {label}", link, columns, classes)
-
-
-def _some(labels: NDArray[Any]) -> str:
-    known = list(dict.fromkeys(labels.tolist()))
-    return ", ".join(f"{label!r:.60}" for label in known[:5]) + (", ..." if len(known) > 5 else "")
 
 
 def _as_rows(row: Any, columns: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:

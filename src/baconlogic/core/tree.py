@@ -104,10 +104,9 @@ class Tree:
 
         An array needs `columns`, the names of its columns; without, they are x0, x1, ... `n_jobs` threads share rows.
         """
-        table = Columns(X, columns)
+        found = evaluation.truths(self.root, Columns(X, columns), n_jobs, every_node=nodes)
         if not nodes:
-            return evaluation.truths(self.root, table, n_jobs)
-        found = evaluation.truths(self.root, table, n_jobs, every_node=True)
+            return found
         places = sorted((path for path, _ in self.walk()), key=lambda path: [*path, float("inf")])  # children first
         return dict(sorted(zip(places, found, strict=True)))
 
