@@ -154,8 +154,7 @@ def plain_data(given: Any) -> dict[str, Any]:
             return [copy(item, f"{place}[{i}]", level + 1) for i, item in enumerate(value)]
         return _plain_value(value, place)
 
-    found: dict[str, Any] = copy(given, "provenance", 0)
-    return found
+    return dict(copy(given, "provenance", 0))
 
 
 def _plain_value(value: Any, place: str) -> Any:

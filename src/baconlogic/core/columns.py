@@ -113,10 +113,8 @@ class Columns:
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column as floats, missing values as NaN."""
         column = self._get(name)
-        if column.dtype == np.float64:
-            return column
         if column.dtype.kind in "fiub":
-            return column.astype(np.float64)
+            return column.astype(np.float64, copy=False)
         found = [_as_number(value) for value in column]
         wrong = [row for row, number in enumerate(found) if number is None]
         if wrong:

@@ -223,9 +223,8 @@ def load(path: str | os.PathLike[str]) -> Tree | Decision:
     """Read what `Decision.save` or `Tree.save` wrote; raises ModelFormatError when the file is neither."""
     try:
         document = files.read(path)
-        if isinstance(document, dict) and "decision" in document:
-            return Decision.from_dict(document)
-        return Tree.from_dict(document)
+        decided = isinstance(document, dict) and "decision" in document
+        return Decision.from_dict(document) if decided else Tree.from_dict(document)
     except files.ModelFormatError as problem:
         raise files.ModelFormatError(f"{path}: {problem.place}", problem.problem) from None
 

@@ -54,9 +54,8 @@ def schema() -> dict[str, Any]:
 
 def _shape(kind: type[Criterion]) -> dict[str, Any]:
     """Return the schema of a criterion that the file does not list: one that was defined elsewhere."""
-    entries = {name: _ENTRIES[entry][1] for name, entry in _typed(kind).items()}
     required = [name for name, entry in _typed(kind).items() if _is_required(name, entry)]
-    properties = {"kind": {"const": kind.kind}, **entries}
+    properties = {"kind": {"const": kind.kind}} | {name: _ENTRIES[entry][1] for name, entry in _typed(kind).items()}
     return {"required": required, "properties": properties, "additionalProperties": False}
 
 
@@ -135,8 +134,7 @@ def _record(make: Callable[..., T], readers: dict[str, Any]) -> Callable[[Any, s
 
 def _label(value: Any, place: str) -> Label:
     if isinstance(value, dict):
-        number: float = _fields(value, place, {"float": _number}, {})["float"]
-        return number
+        return float(_fields(value, place, {"float": _number}, {})["float"])
     return made(place, lambda: as_label(_category(value, place)))
 
 
@@ -190,8 +188,7 @@ def _read_criterion(entry: Any, place: str) -> Criterion:
     kind = KINDS[name]
     readers = {key: _ENTRIES[entry][0] for key, entry in _typed(kind).items()}
     required = {key: read for key, read in readers.items() if _is_required(key, _typed(kind)[key])}
-    optional = {key: read for key, read in readers.items() if key not in required}
-    said = _fields(entry, place, {"kind": _text} | required, optional)
+    said = _fields(entry, place, {"kind": _text} | required, readers)
     del said["kind"]
     return made(place, lambda: kind(**said))
 
@@ -245,9 +242,8 @@ def _text(value: Any, place: str) -> str:
 
 def _whole(value: Any, place: str) -> int:
     whole = isinstance(value, int) and not isinstance(value, bool)
-    if whole or (isinstance(value, float) and value.is_integer()):  # JSON does not tell 1.0 from 1
-        return int(value)
-    return _refuse(place, "a whole number", value)
+    whole |= isinstance(value, float) and value.is_integer()  # JSON does not tell 1.0 from 1
+    return int(value) if whole else _refuse(place, "a whole number", value)
 
 
 def _number(value: Any, place: str) -> float:
@@ -256,9 +252,7 @@ def _number(value: Any, place: str) -> float:
 
 
 def _category(value: Any, place: str) -> str | int | bool:
-    if isinstance(value, str | bool):
-        return value
-    return _whole(value, place)
+    return value if isinstance(value, str | bool) else _whole(value, place)
 
 
 def _each(read: Callable[[Any, str], Any]) -> Callable[[Any, str], list[Any]]:
@@ -321,7 +315,11 @@ def encoded(document: dict[str, Any]) -> bytes:
 def write_whole(data: bytes, path: str | os.PathLike[str]) -> None:
     """Write a file so that the path always holds a whole one: the old or the new; a device or pipe stays what it is."""
     if is_stream(path):
-        _write_stream(data, path)
+        stream = _printed_to(path)
+        if stream is not None:
+            stream.flush()  # opened anew, a file would be written from its start
+        with open(path if stream is None else stream.fileno(), "wb", closefd=stream is None) as file:
+            file.write(data)
         return
     target = Path(path).resolve()  # through a link, so that the link stays one
     if not target.parent.is_dir():
@@ -341,7 +339,12 @@ def write_whole(data: bytes, path: str | os.PathLike[str]) -> None:
         raise
     finally:
         draft.unlink(missing_ok=True)
-    _sync_folder(target.parent)
+    if hasattr(os, "O_DIRECTORY"):  # elsewhere a folder cannot be opened
+        handle = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
@@ -362,17 +365,6 @@ def _printed_to(path: str | os.PathLike[str]) -> Any:
     return None
 
 
-def _write_stream(data: bytes, path: str | os.PathLike[str]) -> None:
-    stream = _printed_to(path)
-    if stream is None:
-        with Path(path).open("wb") as file:
-            file.write(data)
-        return
-    stream.flush()  # opened anew, a file would be written from its start
-    with open(stream.fileno(), "wb", closefd=False) as file:
-        file.write(data)
-
-
 def _layout(value: Any, margin: str = "") -> str:
     """Write JSON with a line for each thing that fits on one: a node, a list of weights."""
     line = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -383,15 +375,6 @@ def _layout(value: Any, margin: str = "") -> str:
         return "[\n" + ",\n".join(deeper + _layout(item, deeper) for item in value) + f"\n{margin}]"
     items = (f"{deeper}{json.dumps(k, ensure_ascii=False)}: {_layout(item, deeper)}" for k, item in value.items())
     return "{\n" + ",\n".join(items) + f"\n{margin}}}"
-
-
-def _sync_folder(folder: Path) -> None:
-    if hasattr(os, "O_DIRECTORY"):  # elsewhere a folder cannot be opened
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def read(path: str | os.PathLike[str]) -> Any:

@@ -213,10 +213,7 @@ def mix(x: Floats, rest: Floats, weights: Floats, mean: Any, product: Any, power
 
 def combine_both(x: Floats, rest: Floats, weights: Floats, gate: Coefficients) -> tuple[Floats, Floats]:
     """Evaluate one gate: truths x and falsities, (n, rows), weights (n, 1); return its truth and its falsity."""
-    if gate.dual:
-        falsity, truth = mix(rest, x, weights, *gate[1:])
-        return truth, falsity
-    return mix(x, rest, weights, *gate[1:])
+    return mix(rest, x, weights, *gate[1:])[::-1] if gate.dual else mix(x, rest, weights, *gate[1:])
 
 
 def combine(x: Floats, weights: Floats, gate: Coefficients) -> Floats:

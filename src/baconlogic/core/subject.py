@@ -71,8 +71,7 @@ class Subject:
         columns. With `partial`, columns that the row does not have count as missing.
         """
         leaves = leaves_by_feature(self.tree)
-        missing = np.array([None])
-        values, found = dict[str, Any].fromkeys(leaves), dict.fromkeys(leaves, missing)
+        values, found = dict[str, Any].fromkeys(leaves), dict.fromkeys(leaves, np.array([None]))
         if partial and isinstance(row, Mapping) and not row:
             return Instance((), leaves, values, found)
         table = self.table(*_as_rows(row, columns))
@@ -101,9 +100,9 @@ class Subject:
             raise ParameterError(said, LABEL, " says what means yes")
         found = np.asarray(labels == self.yes, dtype=bool)
         if not self.classes and self.yes is not True and not found.any():
-            raise ParameterError(
-                f"no row is {self.yes!r:.60}, which ", LABEL, f" says means yes; y holds {_some(labels)}"
-            )
+            held = list(dict.fromkeys(labels.tolist()))
+            shown = ", ".join(f"{label!r:.60}" for label in held[:5]) + (", ..." if len(held) > 5 else "")
+            raise ParameterError(f"no row is {self.yes!r:.60}, which ", LABEL, f" says means yes; y holds {shown}")
         return found
 
 
@@ -154,25 +153,17 @@ def _of_decision(decision: Decision, label: Any) -> Subject:
     if not decision.trees:
         raise ValueError(f"this decision has no tree: every answer is {decision.classes[0]!r}")
     columns, classes = tuple(feature.name for feature in decision.features), decision.classes
+    if len(classes) == 2 and label is not None and label != classes[1]:
+        raise ParameterError(f"the tree speaks for {classes[1]!r}, so ", LABEL, f" can be nothing else; got {label!r}")
     if len(classes) == 2:
-        if label is not None and label != classes[1]:
-            raise ParameterError(
-                f"the tree speaks for {classes[1]!r}, so ", LABEL, f" can be nothing else; got {label!r}"
-            )
         no, yes = classes
         return Subject(decision.tree, decision.threshold, yes, no, decision.links[0], columns, classes)
     if label is None or label not in classes:
-        raise ParameterError(
-            "there is a tree for each class; give ", LABEL, f", one of {', '.join(map(repr, classes))}"
-        )
+        known = ", ".join(map(repr, classes))
+        raise ParameterError("there is a tree for each class; give ", LABEL, f", one of {known}")
     place = classes.index(label)
     link = decision.links[place]
     return Subject(decision.trees[place], link.threshold, label, f"not {label}", link, columns, classes)
-
-
-def _some(labels: NDArray[Any]) -> str:
-    known = list(dict.fromkeys(labels.tolist()))
-    return ", ".join(f"{label!r:.60}" for label in known[:5]) + (", ..." if len(known) > 5 else "")
 
 
 def _as_rows(row: Any, columns: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:
@@ -220,14 +211,10 @@ class Listing(Result):
 def _plain(value: Any) -> Any:
     if isinstance(value, Result):
         return value.to_dict()
-    if isinstance(value, Tree):
-        return value.formula()
-    if isinstance(value, Node):
-        return Tree(value).formula()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, Tree | Node):
+        return (value if isinstance(value, Tree) else Tree(value)).formula()
+    if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
