@@ -14,15 +14,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite, check_array, compute_class_weight
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from baconlogic.core import Floats
 from baconlogic.core.answers import LARGEST
@@ -177,13 +171,11 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         validate_data(self, X if frame else array, y, reset=reset, skip_check_array=True)
         if table is None or not hasattr(self, "feature_names_in_"):
             array = np.asarray(array)
-            table = Columns(array, self._names(array.shape[1]))
+            names = getattr(self, "feature_names_in_", (f"x{i}" for i in range(array.shape[1])))
+            table = Columns(array, list(names))
         if not table.rows or not table.names:
             raise ValueError(f"expected at least one row and one column, got {table.rows} and {len(table.names)}")
         return table
-
-    def _names(self, count: int) -> list[str]:
-        return list(getattr(self, "feature_names_in_", (f"x{i}" for i in range(count))))
 
     def _take(self, decision: Decision, paths: Sequence[Any], histories: Sequence[Any]) -> None:
         self.decision_ = decision
@@ -197,9 +189,7 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
     def with_leaves(self, leaves: int, label: Any = None) -> Self:
         """Return a copy that takes another entry of `path_`: the tree with this many leaves (of the class `label`)."""
         check_is_fitted(self)
-        other = copy.copy(self)
-        several = len(self.classes_) > 2
-        known = self.classes_.tolist()
+        several, known = len(self.classes_) > 2, self.classes_.tolist()
         if label not in known and (several or label is not None):
             raise ValueError(f"there is a path for each class; give label=, one of {known}")
         place = known.index(label) if several else 0
@@ -210,6 +200,7 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
             raise ValueError(f"path_ has no tree of {leaves!r} leaves; its sizes are {sizes}")
         histories = self.history_ if several else (self.history_,)
         decision, changed = with_entry(self.decision_, paths, histories, place, entry)
+        other = copy.copy(self)
         other._take(decision, paths, changed)
         return other
 

@@ -9,7 +9,6 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -98,7 +97,8 @@ def _train(
     found: dict[int, Tries] = {}
     validated = getattr(p.search, "validated", True)
     pieces = len(targets) * (1 + validate.FOLDS if validated else 1)
-    seconds = _slot(p, pieces)
+    left = None if p.seconds is None else max(p.seconds - p.spent, 0.01)
+    seconds = None if left is None else float(SEARCHING * left / math.ceil(pieces / effective_n_jobs(p.jobs)))
     progress.expect(pieces)
     try:
         first: list[Job] = [(i, p.search, target.sample, None) for i, target in targets.items()]
@@ -137,23 +137,13 @@ def _side_by_side(
         yield from zip(jobs, results, strict=True)
 
 
-def _slot(p: Params, searches: int) -> float | None:
-    """Return the seconds that each search may take."""
-    if p.seconds is None:
-        return None
-    left = max(p.seconds - p.spent, 0.01)
-    return float(SEARCHING * left / math.ceil(searches / effective_n_jobs(p.jobs)))
-
-
 def _result(p: Params, counts: Floats, index: int, target: Target | None, tries: Tries | None) -> Result:
     """Return the tree of one class, its link, the trees of other sizes, and how it was found."""
     label, weight = p.classes[index], counts.sum(axis=1)
     if target is None or tries is None:
         y = counts[:, index] / weight
-        why = "no column says anything about it" if y.max() > 0.0 and y.min() < 1.0 else "one class only"
-        if target is not None:
-            why = "stopped before its search"
-        base_loss = base_log_loss(y, weight)
+        mute = "no column says anything about it" if y.max() > 0.0 and y.min() < 1.0 else "one class only"
+        why, base_loss = mute if target is None else "stopped before its search", base_log_loss(y, weight)
         history = History(label, p.name, why, 1, logic=False, loss=math.nan, base_loss=base_loss, seconds=p.spent)
         return *_constant(p, float(counts[:, index].sum() / counts.sum())), [], history
     whole, folds = tries
@@ -173,8 +163,8 @@ def _constant(p: Params, rate: float) -> tuple[Tree, Link]:
     """Return a tree that says nothing, on a column that is not forbidden if it can be; its link is the base rate."""
     column = min(p.columns, key=lambda column: column.name in p.forbidden)
     value: Any = 0 if column.kind != CATEGORY else column.categories[0] if column.categories else ""
-    criterion = Table([(value, 0.5)], other=0.5, missing=0.5)
-    return Tree(Leaf(column.name, criterion)), Link(*validate.flat_link(rate))
+    leaf = Leaf(column.name, Table([(value, 0.5)], other=0.5, missing=0.5))
+    return Tree(leaf), Link(*validate.flat_link(rate))
 
 
 class Progress:
@@ -210,9 +200,7 @@ class Progress:
         piece.call_on_fit_task_begin(estimator=self._estimator, **self._data)
         return bool(piece.call_on_fit_task_end(estimator=self._estimator, **self._data))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if self._bar is not None:
             self._bar.stop()
         if self._context is not None and kind is None:

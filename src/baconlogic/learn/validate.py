@@ -160,11 +160,11 @@ def _start(target: Target, tree: Tree | None) -> Draft | None:
         if turned and p.init is not None:
             raise ValueError(turned)
         return None if turned else draft
-    if p.order:
-        names = [p.columns[source.feature].name for source in target.sources]
-        problem = target.problem(target.sample, target.share)
-        return ranked(problem, [[j for j, name in enumerate(names) if name == wanted] for wanted in p.order])
-    return None
+    if not p.order:
+        return None
+    names = [p.columns[source.feature].name for source in target.sources]
+    choices = [[j for j, name in enumerate(names) if name == wanted] for wanted in p.order]
+    return ranked(target.problem(target.sample, target.share), choices)
 
 
 def _turned(target: Target, draft: Draft) -> str | None:
@@ -186,10 +186,9 @@ def _sample(y: Floats, seed: int) -> Ints:
     if len(y) <= MOST_ROWS:
         return np.arange(len(y))
     rng = np.random.default_rng(seed)
-    sides = [np.flatnonzero(y >= 0.5), np.flatnonzero(y < 0.5)]
     taken = [
         rng.choice(side, max(min(len(side), 50), round(MOST_ROWS * len(side) / len(y))), replace=False)
-        for side in sides
+        for side in (np.flatnonzero(y >= 0.5), np.flatnonzero(y < 0.5))
     ]
     return np.sort(np.concatenate(taken))
 
@@ -279,11 +278,8 @@ def _entry(target: Target, found: Found, kind: int, draft: Draft, folds: Sequenc
 
     A fold whose search stopped earlier speaks by its largest tree.
     """
-    said = []
-    for held, values in folds:
-        sizes = [each for each in values if each[0] == kind and each[1] <= draft.leaves]
-        if sizes:
-            said.append((held, values[max(sizes)]))
+    sizes = [[each for each in values if each[0] == kind and each[1] <= draft.leaves] for _, values in folds]
+    said = [(held, values[max(own)]) for (held, values), own in zip(folds, sizes, strict=True) if own]
     factor, shift = _calibration(target, said)
     said = [(held, factor * values + shift) for held, values in said]
     loss, error, accuracy = _measured(target, said)

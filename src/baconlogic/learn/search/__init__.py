@@ -17,12 +17,4 @@ from baconlogic.learn.search.sinkhorn import NotAccepted, Sinkhorn
 
 __all__ = ["SEARCHES", "Additive", "Growth", "NotAccepted", "Peel", "Sinkhorn"]
 
-SEARCHES = {
-    "auto": Auto,
-    "growth": Growth,
-    "additive": Additive,
-    "peel": Peel,
-    "sinkhorn": Sinkhorn,
-    "refine": Refine,
-    "calibrate": Calibrate,
-}
+SEARCHES = {each.__name__.lower(): each for each in (Auto, Growth, Additive, Peel, Sinkhorn, Refine, Calibrate)}

@@ -40,8 +40,7 @@ class Additive(BaseEstimator):  # type: ignore[misc]
         """Return the best weighted mean of each size."""
         score = _Scorecard(problem)
         found: dict[int, Draft] = {}
-        model, idle = score.fit(()), 0
-        most = request.most or self.max_leaves
+        model, idle, most = score.fit(()), 0, request.most or self.max_leaves
         while len(model.chosen) < most and idle < PATIENCE and (request.going() or not found):
             larger = score.best(model, score.additions(model.chosen))
             if larger is None:
@@ -105,16 +104,13 @@ class _Scorecard:
             most = np.argsort(-np.where(needed, np.inf, told), kind="stable")[:WIDEST]
             self._look(self.columns[np.sort(most)])
         self.features = problem.features[self.columns]
-        sign = problem.direction[self.columns]
-        self.sign = np.where(problem.learned[self.columns], sign, 1)  # of coefficients; 0: either
+        self.sign = np.where(problem.learned, problem.direction, 1)[self.columns]  # of coefficients; 0: either
 
     def _look(self, columns: Ints) -> None:
-        leaves = [self._truths(column) for column in columns]
-        share = self.problem.share
-        self.columns = columns
+        leaves, self.columns = [self._truths(column) for column in columns], columns
         self.slope, self.mean = (np.array([leaf[i] for leaf in leaves]) for i in (0, 1))
         X = np.array([leaf[2] for leaf in leaves]).reshape(len(columns), self.problem.rows).T
-        self.spread = np.sqrt(np.maximum(share @ (X - self.mean) ** 2, 1e-12))
+        self.spread = np.sqrt(np.maximum(self.problem.share @ (X - self.mean) ** 2, 1e-12))
         self.X = (X - self.mean) / self.spread
 
     def _truths(self, column: int) -> tuple[float, float, Floats]:
@@ -179,10 +175,8 @@ class _Scorecard:
 
     def swaps(self, chosen: tuple[int, ...]) -> list[tuple[int, ...]]:
         """Return the ways to take another column in the place of one."""
-        found = []
-        for i, old in enumerate(chosen):
-            found += [new for new in self.additions(chosen[:i] + chosen[i + 1 :]) if new[-1] != old]
-        return found
+        rest = [(old, chosen[:i] + chosen[i + 1 :]) for i, old in enumerate(chosen)]
+        return [new for old, others in rest for new in self.additions(others) if new[-1] != old]
 
     def best(self, model: _Model, choices: list[tuple[int, ...]]) -> _Model | None:
         """Return the regression on the choice that promises most, as the quadratic model around `model` has it."""
@@ -231,9 +225,8 @@ class _Scorecard:
         leaves = [self._leaf(chosen[i], falling=bool(falling[i])) for i in order]
         weight = np.maximum(np.abs(values[order]), 1e-9 * steepness)
         before = np.cumsum(weight)
-        link = steepness, float(-zero / steepness)
-        draft = drafts.chain(leaves, before[:-1] / before[1:], np.full(len(leaves) - 1, gcd.NEUTRAL), link)
-        return draft._replace(loss=model.loss)
+        neutral, link = np.full(len(leaves) - 1, gcd.NEUTRAL), (steepness, float(-zero / steepness))
+        return drafts.chain(leaves, before[:-1] / before[1:], neutral, link)._replace(loss=model.loss)
 
     def _leaf(self, place: int, *, falling: bool) -> Literal:
         sign, mean = -1.0 if falling else 1.0, float(np.clip(self.mean[place], 1e-6, 1.0 - 1e-6))

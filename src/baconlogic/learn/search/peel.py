@@ -14,6 +14,7 @@ chain plus that of the chain: rows * entropy(errors) + leaves * log(literals to 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from math import log, log1p, sqrt
 from typing import NamedTuple
 
@@ -171,11 +172,6 @@ class Rule(NamedTuple):
         x = X[self.column]
         return np.asarray((x > self.cut) & (x < KNOWN_BELOW) if self.side > 0 else x <= self.cut)
 
-    @property
-    def rising(self) -> bool:
-        """Whether the leaf, x in S under label 1 and x not in S under label 0, grows with the column."""
-        return (self.side > 0) == (self.label == 1)
-
 
 @dataclass(frozen=True, eq=False)
 class Chain:
@@ -190,11 +186,6 @@ class Chain:
     def exact(self) -> bool:
         """Whether every row gets its label."""
         return self.errors == 0.0
-
-    @property
-    def told(self) -> str:
-        """How well it explains the rows, in words."""
-        return "exact chain" if self.exact else f"chain with {100.0 * self.errors:.1f}% of the cases against it"
 
 
 def peel(problem: Problem, most: int | None = None) -> Chain:
@@ -241,7 +232,8 @@ class _Pass:
             if now.description < best.description or (self.strict and now.once and now.errors == 0.0):
                 best = now
             could = self._description(self.settled_wrong, len(self.rules) + 1)
-            if self._minority() == 0 or (could >= best.description and not (self.strict and now.once)):
+            pure = np.bincount(self.cuts.y[self.left], minlength=2).min() == 0
+            if pure or (could >= best.description and not (self.strict and now.once)):
                 return best
             self.looks -= self.cuts.order.size
             rule = self._next() if self.looks >= 0 else None
@@ -249,15 +241,12 @@ class _Pass:
                 return best
             self._settle(rule)
 
-    def _minority(self) -> int:
-        return int(min(np.bincount(self.cuts.y[self.left], minlength=2)))
-
     def _state(self) -> _Prefix:
         weights = np.bincount(self.cuts.y[self.left], self.cuts.weight[self.left], minlength=2)
         errors = self.settled_wrong + float(weights.min())
         features = [self.problem.features[rule.column] for rule in self.rules]
-        once = len(set(features)) == len(features)
-        return _Prefix(list(self.rules), errors, once, self._description(errors, len(self.rules)))
+        description = self._description(errors, len(self.rules))
+        return _Prefix(list(self.rules), errors, len(set(features)) == len(features), description)
 
     def _description(self, errors: float, leaves: int) -> float:
         rows = float(self.cuts.weight.sum())
@@ -278,10 +267,7 @@ class _Pass:
 
     def _last_block(self) -> list[Rule]:
         """Return the last rules that have one label: their order makes no difference."""
-        first = len(self.rules)
-        while first and self.rules[first - 1].label == self.rules[-1].label:
-            first -= 1
-        return self.rules[first:]
+        return [*takewhile(lambda rule: rule.label == self.rules[-1].label, reversed(self.rules))][::-1]
 
     def _next(self) -> Rule | None:
         t = self.cuts
@@ -290,8 +276,7 @@ class _Pass:
         if found.max(initial=-1.0) < 0.0:
             return None
         column = int(found.argmax())
-        rows = t.order[column]
-        rows = rows[t.X[column, rows] < KNOWN_BELOW]
+        rows = t.order[column][t.X[column, t.order[column]] < KNOWN_BELOW]
         k, side = abs(int(place[column])), -1 if place[column] > 0 else 1
         inside = rows[:k] if side < 0 else rows[k:]
         ones = float(t.weight[inside] @ t.y[inside])
@@ -322,8 +307,7 @@ class _Pass:
         self.settled_wrong += float(t.weight[inside & (t.y != rule.label)].sum())
         self.left &= ~inside
         self.cuts = t._replace(order=keep(t.order, self.left, int(self.left.sum())))
-        start = len(self.rules) - len(self._last_block())
-        for i in range(start, len(self.rules)):
+        for i in range(len(self.rules) - len(self._last_block()), len(self.rules)):
             old = self.rules[i]
             if (old.column, old.side, old.label) == (rule.column, rule.side, rule.label):
                 self.rules[i] = rule
@@ -361,7 +345,7 @@ def _draft(problem: Problem, rules: list[Rule], rest: int) -> Draft:
     ends = CRISP + log(len(rules))
     leaves = []
     for rule in reversed(rules):
-        sign = 1.0 if rule.rising else -1.0
+        sign = 1.0 if (rule.side > 0) == (rule.label == 1) else -1.0  # the leaf is x in S, or under label 0 x not in S
         neutral = -ends if rule.label else ends  # a missing value settles nothing
         missing = neutral if (problem.X[rule.column] >= KNOWN_BELOW).any() else 0.0
         leaves.append(Literal(rule.column, sign * ends / rule.reach, rule.cut, missing))
@@ -381,7 +365,8 @@ class Peel(BaseEstimator):  # type: ignore[misc]
         """Return the chain as the one tree found."""
         chain = peel(problem.crisp(), request.most)
         draft = linked(problem, chain)
-        return Found({draft.leaves: draft}, chain.told)
+        told = "exact chain" if chain.exact else f"chain with {100.0 * chain.errors:.1f}% of the cases against it"
+        return Found({draft.leaves: draft}, told)
 
 
 def linked(problem: Problem, chain: Chain) -> Draft:

@@ -68,7 +68,6 @@ def freedom(problem: Problem, draft: Draft) -> Freedom:
     """Return how the parameters of a draft may move."""
     m, n = draft.leaves, draft.leaves - 1
     low, high = gate_bounds(problem, draft)
-    centres = [_range(problem.X[column]) for column in draft.columns]
     block = [m, m, m, n, n, 1, 1]  # slope, centre, missing, weight, andness, steepness, threshold
 
     def along(*values: float) -> Floats:
@@ -79,7 +78,7 @@ def freedom(problem: Problem, draft: Draft) -> Freedom:
     (flat, steep), (lowest, highest) = STEEPNESSES, THRESHOLDS
     lows = along(log(0.05), 0, -6, LEAST_WEIGHT, 0, log(flat), lowest)
     highs = along(log(STEEPEST), 0, 6, 0, 0, log(steep), highest)
-    lows[m : 2 * m], highs[m : 2 * m] = np.array(centres).T
+    lows[m : 2 * m], highs[m : 2 * m] = np.array([_range(problem.X[column]) for column in draft.columns]).T
     lows[3 * m + n : -2], highs[3 * m + n : -2] = low, high
     highs[3 * m : 3 * m + n] = 0.5 if problem.ranked else 1.0 - LEAST_WEIGHT
     low_free, high_free = (np.where(kind == BOUNDED, end, ends) for end, ends in ((-9.0, lows), (9.0, highs)))
@@ -230,7 +229,8 @@ def refine(problem: Problem, draft: Draft, steps: int) -> Draft:
     """Return the draft that `steps` of descent reach at most."""
     work = kernel.workspace(draft.leaves, min(kernel.BLOCK, problem.rows))
     strength = problem.penalty / problem.cases
-    objective = Objective(freedom(problem, draft), strength, draft.shape, problem.batch(draft), problem.settings, work)
+    settings = Settings(calibrated=True, knee=problem.knee, penalty=0.0, amplifier=1.0)  # cross-entropy, nothing else
+    objective = Objective(freedom(problem, draft), strength, draft.shape, problem.batch(draft), settings, work)
     loss, values = _descend(draft.parameters, objective, steps)
     return draft._replace(parameters=values, loss=float(loss))
 
@@ -293,8 +293,7 @@ def fit_link(problem: Problem, draft: Draft) -> Draft:
 
     start, bounds = np.array([usual[0], float(truths.mean())]), [np.log(STEEPNESSES), THRESHOLDS]
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    values = draft.parameters.copy()
-    values[-2:] = np.exp(found.x[0]), found.x[1]
+    values = np.r_[draft.parameters[:-2], np.exp(found.x[0]), found.x[1]]
     return draft._replace(parameters=values, loss=float(found.fun))
 
 

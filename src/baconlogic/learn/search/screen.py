@@ -275,9 +275,8 @@ class Screen:
         falling = int(np.argmax(self._steepness < 0.0))
         by_direction = {0: (0, len(place)), 1: (0, falling), -1: (falling, len(place))}
         spans = np.array([by_direction[int(each)] for each in problem.direction], dtype=np.int64).reshape(-1, 2)
-        self._candidates = Candidates(
-            problem.X, places, problem.learned, spans, level, place - level, problem.low, problem.high
-        )
+        bounds = problem.low, problem.high
+        self._candidates = Candidates(problem.X, places, problem.learned, spans, level, place - level, *bounds)
 
     def moves(self) -> Floats:
         """Return (weight, andness) of the gates to try: for each column at least one within its bounds."""
