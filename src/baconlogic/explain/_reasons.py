@@ -77,12 +77,7 @@ class Reasons(Result):
 
 
 def reasons(
-    model: Any,
-    row: Any,
-    *,
-    threshold: float | None = None,
-    label: Any = None,
-    columns: Sequence[str] | None = None,
+    model: Any, row: Any, *, threshold: float | None = None, label: Any = None, columns: Sequence[str] | None = None
 ) -> Reasons:
     """Return a minimal set of values that fixes the decision of a case, and a minimal set that could turn it.
 

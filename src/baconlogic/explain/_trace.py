@@ -67,12 +67,7 @@ class Trace(Result):
 
 
 def trace(
-    model: Any,
-    row: Any,
-    *,
-    threshold: float | None = None,
-    label: Any = None,
-    columns: Sequence[str] | None = None,
+    model: Any, row: Any, *, threshold: float | None = None, label: Any = None, columns: Sequence[str] | None = None
 ) -> Trace:
     """Follow one case from its raw values to the decision: what each node says, how true it is, what drives it."""
     about = subject(model, threshold, label)
