@@ -114,9 +114,8 @@ def _article(node: Node) -> str:
 
 
 def _snapped(gate: Gate) -> Gate:
-    code = gate.level.code
     try:
-        return Gate(gate.inputs, code, gate.weights, gate.aggregator, gate.name)
+        return Gate(gate.inputs, gate.level.code, gate.weights, gate.aggregator, gate.name)
     except ValueError:  # so many inputs do not resolve the stretch between the product and the drastic gate
         nearest = "CP" if gate.andness > 1.0 else "DP"
         return Gate(gate.inputs, nearest, gate.weights, gate.aggregator, gate.name)
@@ -164,10 +163,5 @@ def _with_columns(tree: Tree, names: Mapping[Any, str]) -> Tree:
     twice = [feature for feature in after if after.count(feature) > 1]
     if twice:
         raise ValueError(f"two columns would both be called {twice[0]!r}; names must differ")
-
-    def renamed(node: Node) -> Node:
-        return (
-            Leaf(names.get(node.feature, node.feature), node.criterion, node.name) if isinstance(node, Leaf) else node
-        )
-
-    return Tree(mapped(tree.root, renamed))
+    new = dict(zip(features, after, strict=True))
+    return Tree(mapped(tree.root, lambda n: replace(n, feature=new[n.feature]) if isinstance(n, Leaf) else n))

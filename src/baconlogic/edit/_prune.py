@@ -44,13 +44,14 @@ def prune(
         if keep is not None or X is not None:
             raise ValueError("give features=, or keep= and data; not both")
         return _without_features(asked.tree, [features] if isinstance(features, str) else features)
-    surplus = None if keep is None else max(_count(asked.tree) - _at_least_one(keep), 0)
+    if keep is not None and operator.index(keep) < 1:
+        raise ValueError(f"keep is a number of leaves, 1 or more; got {keep}")
+    surplus = None if keep is None else max(_count(asked.tree) - operator.index(keep), 0)
     if X is not None:
         return _by_accuracy(asked, X, y, surplus, tolerance)
     if surplus is None:
-        raise ValueError(
-            "say what to prune: keep=7 leaves, features=[...] to take away, or X= and y= to go by accuracy"
-        )
+        ways = "keep=7 leaves, features=[...] to take away, or X= and y= to go by accuracy"
+        raise ValueError(f"say what to prune: {ways}")
     return Tree(without_leaves(asked.tree.root, set(_deepest_first(asked.tree.root)[:surplus])))
 
 
@@ -149,10 +150,3 @@ def _without_features(tree: Tree, features: Sequence[str]) -> Tree:
 
 def _count(tree: Tree) -> int:
     return sum(isinstance(node, Leaf) for node, _ in flatten(tree.root))
-
-
-def _at_least_one(keep: int) -> int:
-    count = operator.index(keep)
-    if count < 1:
-        raise ValueError(f"keep is a number of leaves, 1 or more; got {keep}")
-    return count

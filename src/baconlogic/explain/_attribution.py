@@ -56,11 +56,7 @@ class Attribution(Listing):
     def __str__(self) -> str:
         header = ["feature", "role", "weight", "decides", "changes", "moves truth by"]
         lines = [
-            [
-                one_line(row.feature),
-                row.role_in_words,
-                *(_share(x) for x in (row.weight, row.decisive, row.changed, row.moved)),
-            ]
+            [row.feature, row.role_in_words, *map(_share, (row.weight, row.decisive, row.changed, row.moved))]
             for row in self.rows
         ]
         if self.accuracy is not None:
@@ -129,9 +125,8 @@ def _decisive(leaves: list[Leaf], asked: Subject, truths: LeafTruths) -> float:
     """Return the share of rows in which the decision depends on the value of a feature."""
     seen = np.stack([truths[leaf] for leaf in leaves], axis=1)
     tried = np.linspace(RARE, 1.0 - RARE, 2 if len(leaves) == 1 else MOST_VALUES) * (len(seen) - 1)
-    values = np.unique(seen[np.lexsort(seen.T)][np.rint(tried).astype(int)], axis=0)
     yes = no = np.zeros(len(seen), dtype=bool)
-    for value in values:
+    for value in np.unique(seen[np.lexsort(seen.T)][np.rint(tried).astype(int)], axis=0):
         others = {leaf: np.full(len(seen), truth) for leaf, truth in zip(leaves, value, strict=True)}
         said = asked.decides(Truths(asked.tree.root, {**truths, **others}).of[-1])
         yes, no = yes | said, no | ~said

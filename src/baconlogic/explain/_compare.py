@@ -142,9 +142,8 @@ def compare(
     """
     a, b = subject(model_a, threshold, label), subject(model_b, threshold, label)
     if a.classes and b.classes and a.yes != b.yes:
-        raise ValueError(
-            f"the first tree speaks for {a.yes!r:.60}, the second for {b.yes!r:.60}; compare like with like"
-        )
+        said = f"the first tree speaks for {a.yes!r:.60}, the second for {b.yes!r:.60}"
+        raise ValueError(f"{said}; compare like with like")
     uses = [{f: _use(leaves) for f, leaves in by_feature(leaf_roles(each.tree)).items()} for each in (a, b)]
     common = tuple(feature for feature in uses[0] if feature in uses[1])
     pairs = [FeatureDifference(feature, uses[0][feature], uses[1][feature]) for feature in common]
