@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from baconlogic.export._compile import program
 from baconlogic.export._program import ATOM, Among, Expr, If, Less, Op, Past, Printer, Program, Test, reads
 
 Real = Literal["double", "float"]
+_Function = tuple[str, str, list[str]]  # of those that are public: what it does, its declaration, the lines of its body
 _WHOLE = {"double": 2**53, "float": 2**24}  # beyond, two whole numbers are one
 _NO_FAST_MATH = """#ifdef __FAST_MATH__
 #error "compile without -ffast-math: it takes the test for missing values (NAN) away"
@@ -99,14 +100,6 @@ def to_c(model: Any, *, name: str = "model", real: Real = "double", trace: bool 
     return CSource(name, f"{said}\n{writer.header()}", f"{said}\n{writer.source()}")
 
 
-class _Function(NamedTuple):
-    """A public function: what it does, its declaration, the lines of its body."""
-
-    said: str
-    declared: str
-    body: list[str]
-
-
 class _CWriter:
     """Writes the functions of a program."""
 
@@ -127,7 +120,7 @@ class _CWriter:
             '#ifdef __cplusplus\nextern "C" {\n#endif',
             "\n".join(f"#define {self.name.upper()}_{what} {len(all_)}" for what, all_ in sizes.items() if all_),
             self._struct(),
-            *(f"/* {each.said} */\n{each.declared};" for each in self.functions),
+            *(f"/* {said} */\n{declared};" for said, declared, _ in self.functions),
             "#ifdef __cplusplus\n}\n#endif",
             "#endif",
         ]
@@ -135,7 +128,7 @@ class _CWriter:
 
     def source(self) -> str:
         """Write what is compiled."""
-        functions = ["\n".join([each.declared, "{", *each.body, "}"]) for each in self.functions]
+        functions = ["\n".join([declared, "{", *body, "}"]) for _, declared, body in self.functions]
         text = "\n\n".join([*self._refused(), *functions])
         used = self.printer.helpers(text)
         headers = ["math.h"] if re.search(r"\b(NAN|isnan|exp|log|fabs|expm1)", "\n".join([*used, text])) else []
@@ -160,8 +153,9 @@ class _CWriter:
         made, chances = self.made, self.made.probabilities
         found = []
         if len(made.truths) == 1:
-            said = "The degree of truth of a row, NAN where there is none."
-            found.append(self._number("truth", said, made.truths[0]))
+            found.append(
+                self._number("truth", "The degree of truth of a row, NAN where there is none.", made.truths[0])
+            )
         elif made.truths:
             said = "The degree of truth for each class, NAN where there is none."
             found.append(self._array("truths", said, made.truths, "TREES"))
@@ -187,14 +181,14 @@ class _CWriter:
         """Write a function that returns the value of a name, as a real or of another kind."""
         work = self._work([name], [f"        return {-1 if kind else self.nan};"])
         declared = f"{kind or self.real} {self.name}_{what}({self.argument})"
-        return _Function(said, declared, [*work, f"    return {f'({kind})' if kind else ''}{name};"])
+        return said, declared, [*work, f"    return {f'({kind})' if kind else ''}{name};"]
 
     def _array(self, what: str, said: str, names: Sequence[str], size: str) -> _Function:
         """Write a function that puts the values of names into an array."""
         loop = f"        for (int i = 0; i < {len(names)}; i++) {{\n            out[i] = {self.nan};\n        }}"
         work = self._work(names, [loop, "        return;"])
         declared = f"void {self.name}_{what}({self.argument}, {self.real} out[{self.name.upper()}_{size}])"
-        return _Function(said, declared, [*work, *(f"    out[{k}] = {name};" for k, name in enumerate(names))])
+        return said, declared, [*work, *(f"    out[{k}] = {name};" for k, name in enumerate(names))]
 
     def _names(self, what: str, said: str, texts: list[str]) -> _Function:
         """Write a function that tells a name by its place."""
@@ -203,7 +197,7 @@ class _CWriter:
             f"    static const char *const names[] = {{\n{rows}\n    }};",
             f"    return place >= 0 && place < {len(texts)} ? names[place] : NULL;",
         ]
-        return _Function(said, f"const char *{self.name}_{what}(int place)", body)
+        return said, f"const char *{self.name}_{what}(int place)", body
 
     def _work(self, names: Sequence[str], leave: list[str]) -> list[str]:
         """Write how names are worked out, links and the choice from truths; `leave` is where there is no answer."""

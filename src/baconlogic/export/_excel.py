@@ -26,23 +26,7 @@ from baconlogic.core.tree import Tree
 from baconlogic.core.words import one_line
 from baconlogic.export._about import about, leaves_of, trees_of
 from baconlogic.export._compile import program
-from baconlogic.export._program import (
-    ATOM,
-    PRODUCT,
-    SUM,
-    All,
-    Among,
-    Check,
-    Expr,
-    InputColumn,
-    Less,
-    Missing,
-    Op,
-    Printer,
-    Program,
-    Test,
-    unsupported,
-)
+from baconlogic.export._program import ATOM, PRODUCT, SUM, All, Among, Expr, Op, Printer, Program, Test, unsupported
 
 MOST_COLUMNS, MOST_ROWS, MOST_CELLS = 16_384, 1_048_576, 5_000_000
 _LONG = 500  # characters of a formula's part from which it gets a column of its own: at most 64 levels may be nested
@@ -52,6 +36,11 @@ _LARGEST = 1.7e308  # that a cell can hold
 _MOST_TEXT = 32_767  # characters in a cell
 _MOST_WHOLE = 10**15  # whole numbers from here on lose digits
 _ROW = "\0"  # stands for the number of the row in a formula
+_PASSES = {  # what a cell, 0, must be; 1 is whether its category is listed
+    "missing": "NOT(ISBLANK({0}))",
+    "outside": "OR(ISBLANK({0}),AND({0}>=0,{0}<=1))",
+    "unlisted": "IF(ISBLANK({0}),TRUE,{1})",
+}
 _YELLOW, _GREY = "FFF9DB", "BFBFBF"
 _USED = "Empty cells are missing values; #N/A says that there is no answer. Cases go into the yellow columns of Decide."
 
@@ -65,7 +54,7 @@ def to_excel(model: Any, *, rows: int = 1000) -> Any:
     if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows < MOST_ROWS:
         raise ValueError(f"rows must be a whole number from 1 to {MOST_ROWS - 1}, got {rows!r}")
     made = program(model, trace=True)
-    printer = _ExcelPrinter(made.inputs)
+    printer = _ExcelPrinter(made)
     answered = printer.add("answered", _answered(printer, made))
     for binding in made.bindings:
         printer.cells[binding.name] = printer.add(binding.name, printer.whole(binding.value))
@@ -94,8 +83,8 @@ class _ExcelPrinter(Printer):
 
     functions = {"abs": "ABS", "exp": "EXP", "log": "LN", "max": "MAX", "min": "MIN"}  # noqa: RUF012
 
-    def __init__(self, inputs: Sequence[InputColumn]) -> None:
-        super().__init__(inputs)
+    def __init__(self, made: Program) -> None:
+        super().__init__(made.inputs)
         self.steps: list[tuple[str, str]] = []  # name and formula
         self.cells: dict[str, str] = {}  # where a binding is
         self.constants: dict[float | str, int] = {}  # row in the sheet of numbers
@@ -131,8 +120,10 @@ class _ExcelPrinter(Printer):
         """Write the test whether an input is one of some categories; + 0 makes numbers of TRUE and FALSE."""
         x = self.raw(test.input)
         if self.kinds[test.input] == "text":
-            possible = [text for text in map(str, test.categories) if _fits(text)]
-            quoted = [_literal(text) if len(text) <= 255 else self._constant(text) for text in possible]
+            fit = [
+                t for t in map(str, test.categories) if len(t) <= _MOST_TEXT and not re.search("[\0\ufffe\uffff]", t)
+            ]
+            quoted = [_literal(text) if len(text) <= 255 else self._constant(text) for text in fit]
             return self.joined("OR", [f"EXACT({x},{text})" for text in quoted] or ["FALSE"])
         return self.joined("OR", [f"{x}+0={self.number(float(each))}" for each in test.categories])
 
@@ -170,7 +161,7 @@ class _ExcelPrinter(Printer):
             return self.joined(self.functions[value.op], [self.text(arg) for arg in value.args]), ATOM
         return super()._op(value)
 
-    def _test(self, value: All | Among | Less | Missing) -> tuple[str, int]:
+    def _test(self, value: Test) -> tuple[str, int]:
         if isinstance(value, All):
             return self.joined("AND", [self.text(test) for test in value.tests]), ATOM
         return super()._test(value)
@@ -178,25 +169,17 @@ class _ExcelPrinter(Printer):
 
 def _answered(printer: _ExcelPrinter, made: Program) -> str:
     """Write the test whether a row has an answer: each value of its kind, and no check fails."""
-    kinds = []
-    for place, column in enumerate(made.inputs):
-        x = printer.raw(place)
-        wanted = {"text": f"ISTEXT({x})", "number": f"ISNUMBER({x})", "whole": f"ISNUMBER({x}),ISLOGICAL({x})"}
-        kinds.append(f"OR(ISBLANK({x}),{wanted[column.kind]})")
-    passes = [_passes(printer, check) for check in made.checks]
+    wanted = {"text": "ISTEXT({0})", "number": "ISNUMBER({0})", "whole": "ISNUMBER({0}),ISLOGICAL({0})"}
+    columns = [(printer.raw(place), wanted[column.kind]) for place, column in enumerate(made.inputs)]
+    kinds = [f"OR(ISBLANK({x}),{test.format(x)})" for x, test in columns]
+    passes = [
+        _PASSES[check.why].format(printer.raw(check.input), printer.among(Among(check.input, check.categories)))
+        if check.why in _PASSES
+        else unsupported("Excel", check)
+        for check in made.checks
+    ]
     both = [printer.joined("AND", tests) for tests in (kinds, passes) if tests]
     return f"IF({both[0]},{both[1]},FALSE)" if len(both) == 2 else both[0] if both else "TRUE"
-
-
-def _passes(printer: _ExcelPrinter, check: Check) -> str:
-    x = printer.raw(check.input)
-    if check.why == "missing":
-        return f"NOT(ISBLANK({x}))"
-    if check.why == "outside":
-        return f"OR(ISBLANK({x}),AND({x}>=0,{x}<=1))"
-    if check.why == "unlisted":
-        return f"IF(ISBLANK({x}),TRUE,{printer.among(Among(check.input, check.categories))})"
-    return unsupported("Excel", check)
 
 
 def _answers(printer: _ExcelPrinter, made: Program, answered: str, trees: Sequence[Tree]) -> list[tuple[str, str]]:
@@ -220,11 +203,6 @@ def _letters(column: int) -> str:
     from openpyxl.utils import get_column_letter
 
     return str(get_column_letter(column + 1))
-
-
-def _fits(text: str) -> bool:
-    """Tell whether a cell can hold a text at all."""
-    return len(text) <= _MOST_TEXT and not re.search("[\0\ufffe\uffff]", text)
 
 
 def _literal(text: str) -> str:
@@ -280,11 +258,9 @@ def _notes(model: Any, made: Program) -> list[str]:
     for leaf in leaves_of(model):
         said[leaf.feature][one_line(say(Leaf(leaf.feature, leaf.criterion)))] = None
     kinds = {"number": "A number", "text": "A text", "whole": "A whole number"}
-    found = []
-    for column in made.inputs:
-        unit = f" in {one_line(column.unit)}" if column.unit else ""
-        found.append("\n".join([f"{kinds[column.kind]}{unit}; empty when missing.", *said[column.feature]])[:2000])
-    return found
+    heads = [f"{kinds[each.kind]}{f' in {one_line(each.unit)}' if each.unit else ''}" for each in made.inputs]
+    columns = zip(heads, said.values(), strict=True)
+    return ["\n".join([f"{head}; empty when missing.", *lines])[:2000] for head, lines in columns]
 
 
 def _fill_formulas(sheet: Any, columns: Sequence[tuple[str, str]], rows: int, start: int = 0) -> None:

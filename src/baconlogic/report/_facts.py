@@ -206,11 +206,9 @@ class Facts:
             return None if self.table is None else self.table.rows
         if what == "inputs":
             return len(self.nodes[within or next(iter(self.gates))].children) if self.gates else 0
-        if what == "gates":
-            return sum(path[: len(within)] == within for path in self.gates)
         if what == "features":
             return len(self.weights(within))
-        return sum(path[: len(within)] == within for path in self.paths.values())
+        return sum(path[: len(within)] == within for path in (self.gates if what == "gates" else self.paths.values()))
 
     def metric(self, name: str) -> float | None:
         """Return what the decision reaches on the rows, one of METRICS; None without rows and labels that tell it."""

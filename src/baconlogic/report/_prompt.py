@@ -61,8 +61,8 @@ feature as used."""
 
 def report_schema() -> dict[str, Any]:
     """Return the JSON schema of a report that `check_report` can check: what `prompt` asks a language model for."""
-    text = package_files("baconlogic.report").joinpath("schema/report-1.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
+    file = package_files("baconlogic.report").joinpath("schema/report-1.json")
+    return dict(json.loads(file.read_text(encoding="utf-8")))
 
 
 def prompt(
@@ -104,15 +104,7 @@ def level_table() -> str:
     head = ["GCD", "Type", "Subtype", "Code", "Name", "Andness", "Verbalization"]
     sides = {**dict.fromkeys(AND_ROLES, "Conjunctive"), **dict.fromkeys(OR_ROLES, "Disjunctive")}
     rows = [
-        [
-            "GCD",
-            sides.get(x.role, "Neutral"),
-            _capital(x.family.name),
-            x.code,
-            _capital(x.name),
-            _span(x),
-            _capital(x.words),
-        ]
+        ["GCD", *map(_capital, (sides.get(x.role, "Neutral"), x.family.name, x.code, x.name, _span(x), x.words))]
         for x in LEVELS.values()
     ]
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["--------"] * len(head), *rows])
@@ -137,13 +129,10 @@ def _fraction(value: float) -> str:
 
 def _instructions(known: Facts, audience: str, domain: str) -> str:
     first = next((gate.level for gate, _ in known.gates.values()), next(iter(LEVELS.values())))
+    title = f"{_capital(domain)} Interpretation" if domain else "Interpretation"
+    patterns = f"known {domain} patterns of what the context describes" if domain else "what is known of the matter"
     return _INSTRUCTIONS.format(
-        title=f"{_capital(domain)} Interpretation" if domain else "Interpretation",
-        patterns=f"known {domain} patterns of what the context describes" if domain else "what is known of the matter",
-        audience=audience,
-        code=first.code,
-        name=first.name.title(),
-        words=first.words,
+        title=title, patterns=patterns, audience=audience, code=first.code, name=first.name.title(), words=first.words
     )
 
 
@@ -187,22 +176,15 @@ def _shares(gate: Gate, order: list[tuple[Node, tuple[int, ...]]], below: tuple[
 
 def _entries(node: Node, weight: float | None, criterion: dict[str, Any] | None) -> list[tuple[str, str]]:
     """Return what is written of one node, without its inputs."""
-    found: list[tuple[str, str]] = []
-    if isinstance(node, Leaf):
-        found.append(("feature", quoted(node.feature)))
+    found = {"feature": quoted(node.feature)} if isinstance(node, Leaf) else {}
     if isinstance(node, Gate):
-        found.append(("operator", quoted(node.level.code)))
-        if abs(node.andness - node.level.andness(len(node.inputs))) > 1e-9:
-            found.append(("andness", _short(node.andness)))
-        if node.rule:
-            found.append(("aggregator", quoted(node.aggregator)))
-    if node.name:
-        found.append(("name", quoted(node.name)))
-    if weight is not None:
-        found.append(("weight", _short(weight)))
-    if criterion is not None and criterion != {"kind": "given"}:
-        found.append(("criterion", json.dumps(criterion, ensure_ascii=True)))
-    return found
+        moved = abs(node.andness - node.level.andness(len(node.inputs))) > 1e-9
+        found = {"operator": quoted(node.level.code), "andness": _short(node.andness) if moved else ""}
+        found["aggregator"] = quoted(node.aggregator) if node.rule else ""
+    found["name"] = quoted(node.name) if node.name else ""
+    found["weight"] = "" if weight is None else _short(weight)
+    found["criterion"] = "" if criterion in (None, {"kind": "given"}) else json.dumps(criterion)
+    return [(key, text) for key, text in found.items() if text]
 
 
 def _short(value: float) -> str:
@@ -244,8 +226,9 @@ def _operators(known: Facts) -> list[str]:
         return []
     (top, (root, _)), *others = known.gates.items()
     level, under = root.level, " (negated: its opposite speaks for yes)" if top else ""
-    said = f"{level.code}, {level.name}: {level.words}; andness {_short(root.andness)}{under}"
-    lines = [f"- The root operator is {said}."]
+    lines = [
+        f"- The root operator is {level.code}, {level.name}: {level.words}; andness {_short(root.andness)}{under}."
+    ]
     lines += ["- The other operators, by their paths from the root:"] if others else []
     for path, (gate, _) in others:
         name = f" {quoted(gate.name)}" if gate.name else ""
@@ -257,16 +240,12 @@ def _operators(known: Facts) -> list[str]:
 def _feature(name: str, known: Facts) -> str:
     """Say all of one feature in one line."""
     leaves = known.leaves[name]
-    ways = {
-        True: "larger values speak for yes",
-        False: "smaller values speak for yes",
-        None: "certain values speak for yes",
-    }
+    ways = {True: "larger", False: "smaller", None: "certain"}
     weights = listed([_short(known.own_weight(known.paths[each.position])) for each in leaves], "and")
     said = [
         f"weight {weights} in its operator, {percent(sum(each.weight for each in leaves))} of the whole",
         feature_role(leaves).words,
-        " and ".join(ways[way] for way in sorted(known.directions(name), key=str)),
+        " and ".join(f"{ways[way]} values speak for yes" for way in sorted(known.directions(name), key=str)),
         *(one_line(each.leaf.criterion.words("the value")) for each in leaves),
     ]
     return f"{quoted(name)}: {'; '.join(said)}"
@@ -274,6 +253,4 @@ def _feature(name: str, known: Facts) -> str:
 
 def _those(known: Facts, which: int) -> str:
     names = [quoted(name) for name, found in known.decisive.items() if found[which]]
-    if not known.decisive:
-        return "not known"
-    return listed(names, "and") if names else "none"
+    return listed(names, "and") if names else "none" if known.decisive else "not known"
