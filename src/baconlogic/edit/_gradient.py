@@ -232,9 +232,10 @@ class PenalisedLoss:
 
     def spans(self) -> list[Span]:
         """Return how far each of v may go."""
-        steep = _around(*(math.log(end / self.link.steepness) for end in STEEPNESSES), LINK_UNIT)
-        turn = (0.0, 0.0) if self.hold else _around(*(end - self.link.threshold for end in THRESHOLDS), LINK_UNIT)
-        return [*(span for parameters in self.moving.values() for span in parameters.spans), steep, turn]
+        low, high = (math.log(end / self.link.steepness) for end in STEEPNESSES)
+        first, last = (0.0, 0.0) if self.hold else (end - self.link.threshold for end in THRESHOLDS)
+        found = [span for parameters in self.moving.values() for span in parameters.spans]
+        return [*found, _around(low, high, LINK_UNIT), _around(first, last, LINK_UNIT)]
 
     def sample(self, step: int) -> PenalisedLoss:
         """Return the loss over every so many rows."""

@@ -114,11 +114,8 @@ def _plausible(name: str, leaves: Sequence[Leaf], table: Columns | None) -> list
         seen = [value for value in column.tolist() if value is not None and value == value]
         seen.sort(key=str if discrete else None)
         places = np.linspace(0, len(seen) - 1, min(len(seen), MOST_VALUES)).round().astype(int)
-        tried = [
-            value
-            for value in (seen[place] for place in places)
-            if all(cases.truth_of(leaf, value) is not None for leaf in leaves)
-        ]
+        tried = [seen[place] for place in places]
+        tried = [value for value in tried if all(cases.truth_of(leaf, value) is not None for leaf in leaves)]
         if tried:
             return tried
     if discrete:
