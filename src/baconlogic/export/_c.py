@@ -153,9 +153,8 @@ class _CWriter:
         made, chances = self.made, self.made.probabilities
         found = []
         if len(made.truths) == 1:
-            found.append(
-                self._number("truth", "The degree of truth of a row, NAN where there is none.", made.truths[0])
-            )
+            said = "The degree of truth of a row, NAN where there is none."
+            found.append(self._number("truth", said, made.truths[0]))
         elif made.truths:
             said = "The degree of truth for each class, NAN where there is none."
             found.append(self._array("truths", said, made.truths, "TREES"))

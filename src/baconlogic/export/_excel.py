@@ -120,9 +120,7 @@ class _ExcelPrinter(Printer):
         """Write the test whether an input is one of some categories; + 0 makes numbers of TRUE and FALSE."""
         x = self.raw(test.input)
         if self.kinds[test.input] == "text":
-            fit = [
-                t for t in map(str, test.categories) if len(t) <= _MOST_TEXT and not re.search("[\0\ufffe\uffff]", t)
-            ]
+            fit = [t for t in map(str, test.categories) if len(t) <= _MOST_TEXT and {*t}.isdisjoint("\0\ufffe\uffff")]
             quoted = [_literal(text) if len(text) <= 255 else self._constant(text) for text in fit]
             return self.joined("OR", [f"EXACT({x},{text})" for text in quoted] or ["FALSE"])
         return self.joined("OR", [f"{x}+0={self.number(float(each))}" for each in test.categories])

@@ -340,9 +340,8 @@ def _level(claim: Claim, facts: Facts) -> Truth:
     gate, told = facts.gates[facts.gate(claim["gate"])]
     codes = list(dict.fromkeys((gate.level.code, told.code)))
     near = "andness" not in claim or stands_for(claim["andness"], gate.andness, share=True)
-    return near and claim[
-        "code"
-    ] in codes, f"it is {', or as it is negated '.join(codes)}, andness {number(gate.andness)}"
+    true = f"it is {', or as it is negated '.join(codes)}, andness {number(gate.andness)}"
+    return near and claim["code"] in codes, true
 
 
 def _direction(claim: Claim, facts: Facts) -> Truth:

@@ -226,9 +226,8 @@ def _operators(known: Facts) -> list[str]:
         return []
     (top, (root, _)), *others = known.gates.items()
     level, under = root.level, " (negated: its opposite speaks for yes)" if top else ""
-    lines = [
-        f"- The root operator is {level.code}, {level.name}: {level.words}; andness {_short(root.andness)}{under}."
-    ]
+    said = f"{level.code}, {level.name}: {level.words}; andness {_short(root.andness)}{under}"
+    lines = [f"- The root operator is {said}."]
     lines += ["- The other operators, by their paths from the root:"] if others else []
     for path, (gate, _) in others:
         name = f" {quoted(gate.name)}" if gate.name else ""
