@@ -12,6 +12,7 @@ import difflib
 import io
 import re
 import sys
+import types
 from pathlib import Path
 
 BLOCK = re.compile(r"```python\n(?P<code>.*?)```\n(?P<gap>\n```text\n(?P<text>.*?)```\n)?", re.DOTALL)
@@ -19,7 +20,8 @@ BLOCK = re.compile(r"```python\n(?P<code>.*?)```\n(?P<gap>\n```text\n(?P<text>.*
 
 def run(page: str, *, skip_long: bool = False) -> str:
     """Return the page with what its examples print."""
-    names: dict[str, object] = {"__name__": "__page__"}
+    module = types.ModuleType("__page__")
+    sys.modules["__page__"] = module  # where classes of the page look for their names
 
     def replace(block: re.Match[str]) -> str:
         code = block["code"]
@@ -27,7 +29,7 @@ def run(page: str, *, skip_long: bool = False) -> str:
             return block[0]
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, "<page>", "exec"), names)  # noqa: S102
+            exec(compile(code, "<page>", "exec", dont_inherit=True), vars(module))  # noqa: S102
         said = printed.getvalue()
         return f"```python\n{code}```\n" + (f"\n```text\n{said}```\n" if said else "")
 

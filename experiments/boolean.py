@@ -12,7 +12,7 @@ import numpy as np
 
 from baconlogic import datasets
 from baconlogic.core.nodes import Gate, Leaf, Not
-from baconlogic.core.results import Result
+from baconlogic.core.subject import Result
 from baconlogic.core.words import aligned, listed
 from baconlogic.learn.classifier import BaconClassifier
 from baconlogic.learn.search.sinkhorn import Sinkhorn

@@ -17,7 +17,7 @@ import numpy as np
 
 from baconlogic import edit, explain
 from baconlogic.core.nodes import Gate, Leaf, Not
-from baconlogic.core.results import Listing, Result
+from baconlogic.core.subject import Listing, Result
 from baconlogic.learn import search, thresholds
 from baconlogic.learn.classifier import BaconClassifier
 from baconlogic.metrics import Confusion, accuracy, confusion

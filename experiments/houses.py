@@ -15,7 +15,7 @@ import numpy as np
 
 from baconlogic import datasets
 from baconlogic.core.nodes import Leaf
-from baconlogic.core.results import Result
+from baconlogic.core.subject import Result
 from baconlogic.core.words import aligned, listed, number
 from baconlogic.explain._describe import describe
 from baconlogic.learn.classifier import BaconClassifier

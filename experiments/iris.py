@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic import datasets
-from baconlogic.core.results import Result
+from baconlogic.core.subject import Result
 from baconlogic.core.words import aligned, listed
 from baconlogic.explain._describe import describe
 from baconlogic.learn.classifier import BaconClassifier

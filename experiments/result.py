@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from baconlogic.core.results import Result
+from baconlogic.core.subject import Result
 from baconlogic.core.words import aligned, number
 
 WIDTH = 120  # columns of a terminal that everything printed fits in

@@ -88,7 +88,7 @@ def test_public_names():
         "search",
         "thresholds",
     ]
-    assert baconlogic.learn.search.__all__ == ["Additive", "Growth", "NotAccepted", "Peel", "Sinkhorn"]
+    assert baconlogic.search.__all__ == ["Additive", "Growth", "NotAccepted", "Peel", "Sinkhorn"]
     assert baconlogic.explain.__all__[9:] == [
         "alternatives", "attribution", "compare", "counterfactual", "describe", "pruning_curve", "reasons", "trace",
         "unknown",
@@ -97,7 +97,7 @@ def test_public_names():
         "Change", "EditLog", "Entry", "add", "best_order", "bottom_order", "change", "negate", "prune", "refit",
         "refit_decision", "regroup", "remove", "rename", "reweight", "set_andness", "set_criterion", "simplify", "snap",
     ]  # fmt: skip
-    assert baconlogic.learn.thresholds.__all__ == [
+    assert baconlogic.thresholds.__all__ == [
         "SCENARIOS", "Scenario", "ScenarioRow", "ScenarioTable", "at_least", "costs", "scenarios",
     ]  # fmt: skip
     assert baconlogic.plot.__all__ == [

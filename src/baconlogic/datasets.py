@@ -12,22 +12,19 @@ import array
 import csv
 import json
 import math
+import os
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Seed = int | np.random.Generator | None
+Seed = int | np.random.Generator | None
 
 _LARGEST_TABLE = 20  # variables; 2 ** 20 rows
 _CELLS = "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension"
@@ -45,8 +42,7 @@ class Dataset:
     description: str
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
-        yield self.X
-        yield self.y
+        return iter((self.X, self.y))
 
     def frame(self) -> Any:
         """Return a pandas DataFrame of the features and, where there are labels, the column `target`."""
@@ -178,7 +174,7 @@ def random_chain(n: int, random_state: Seed = None, *, negate: bool = False, shu
     `shuffle` puts the variables in random order, `negate` negates each with probability 1/2; tables keep the plain
     order of the names.
     """
-    return _random("chain", n, random_state, negate, shuffle)
+    return _random(_chain_steps, n, random_state, negate, shuffle)
 
 
 def random_balanced(n: int, random_state: Seed = None, *, negate: bool = False, shuffle: bool = True) -> Expression:
@@ -186,17 +182,16 @@ def random_balanced(n: int, random_state: Seed = None, *, negate: bool = False, 
 
     The last of an odd number waits for the next round. `negate` and `shuffle` are those of `random_chain`.
     """
-    return _random("balanced", n, random_state, negate, shuffle)
+    return _random(_balanced_steps, n, random_state, negate, shuffle)
 
 
-def _random(shape: Literal["chain", "balanced"], n: int, seed: Seed, negate: bool, shuffle: bool) -> Expression:
+def _random(steps: Callable[..., Any], n: int, seed: Seed, negate: bool, shuffle: bool) -> Expression:
     _check_count(n, "the number of variables", 2)
     rng = np.random.default_rng(seed)
     operators = tuple("or" if draw else "and" for draw in rng.random(n - 1) < 0.5)
     columns = _names(n)
     names = tuple(columns[i] for i in (rng.permutation(n) if shuffle else range(n)))
-    steps = _chain_steps(operators) if shape == "chain" else _balanced_steps(operators)
-    return Expression(names, steps, tuple(rng.random(n) < 0.5) if negate else (), columns)
+    return Expression(names, steps(operators), tuple(rng.random(n) < 0.5) if negate else (), columns)
 
 
 def _names(n: int) -> tuple[str, ...]:
@@ -305,8 +300,7 @@ class HouseRule:
         if unknown:
             raise ValueError(f"`{self}` needs known values, {unknown} rows lack one; drop them, or use complete=True")
         above = used > [threshold for _, threshold in self.thresholds]
-        bought: NDArray[np.bool_] = (np.all if self.operator == "and" else np.any)(above, axis=1)
-        return bought.astype(np.int64)
+        return np.asarray((np.all if self.operator == "and" else np.any)(above, axis=1), dtype=np.int64)
 
     def __str__(self) -> str:
         return f" {self.operator} ".join(f"{name} > {threshold:g}" for name, threshold in self.thresholds)
@@ -375,10 +369,8 @@ def read_houses(path: str | os.PathLike[str], case: str | None = None, *, comple
     it is refused. Where the file ends within a row, that row knows the fields before the one that was cut.
     """
     rule = None if case is None else house_rule(case)  # a wrong case fails before the work
-    values = array.array("d")
     with Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        for known in _known_values(file, path):
-            values.extend(known)
+        values = array.array("d", (value for known in _known_values(file, path) for value in known))
     X = np.asarray(values).reshape(-1, len(HOUSE_FEATURES))
     X = X[~np.isnan(X).any(axis=1)] if complete else X
     return _labelled(X, rule, f"houses of {Path(path).name}")
@@ -400,9 +392,8 @@ def _known_values(lines: Iterable[str], path: str | os.PathLike[str]) -> Iterato
         if len(row) < width:  # the end of a file that was cut, in its last field if not before it
             short = reader.line_num
             row[-1:] = [""] * (width - len(row) + 1)
+        fields = [row[i] for i in places]
         try:
-            yield [float(row[i]) if row[i] else math.nan for i in places]
+            yield [float(field) if field else math.nan for field in fields]
         except ValueError:
-            raise ValueError(
-                f"{path}, line {reader.line_num}: expected numbers, got {[row[i] for i in places]}"
-            ) from None
+            raise ValueError(f"{path}, line {reader.line_num}: expected numbers, got {fields}") from None

@@ -11,20 +11,17 @@ samples. Wilson's is narrower and needs no scipy, but there are shares that it c
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baconlogic.core.results import Result
+from baconlogic.core import Bools, Floats
+from baconlogic.core.subject import Result
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
-    Bools = NDArray[np.bool_]
-    Cases = Floats | Bools  # how many cases each row stands for
+Ints = NDArray[np.intp]
+Cases = Floats | Bools  # how many cases each row stands for
 
 NORMAL = 1.959963984540054  # 95% of a normal distribution lie within so many standard deviations
 UNKNOWN = 0.25  # the variance of a number in [0, 1] is at most so much, where one case alone does not tell it
@@ -116,8 +113,7 @@ def _ratio(k: Any, n: Any) -> Any:
 def confusion(yes: Bools, positive: Cases, negative: Cases | None = None) -> Confusion:
     """Return how many of the answers are right and wrong."""
     rest: Any = np.logical_not(positive) if negative is None else negative
-    sides = positive[yes], rest[yes], positive[~yes], rest[~yes]
-    return Confusion(*(cases.sum().item() for cases in sides))
+    return Confusion(*(cases.sum().item() for cases in (positive[yes], rest[yes], positive[~yes], rest[~yes])))
 
 
 def confusion_matrix(truly: Ints, answered: Ints, classes: int) -> Ints:
@@ -164,8 +160,7 @@ def auc(scores: Floats, positive: Cases, negative: Cases) -> Estimate | None:
     area = float(cases @ below / m)
     variance = _variance_of_mean(below, cases, area) + _variance_of_mean(above, others, area)
     if variance < LEAST_VARIANCE or area in (0.0, 1.0):
-        few = share(min(area, 1.0) * min(m, n), min(m, n))
-        return Estimate(area, few.low, few.high)
+        return replace(share(min(area, 1.0) * min(m, n), min(m, n)), value=area)
     reach = NORMAL * math.sqrt(variance)
     return Estimate(area, max(area - reach, 0.0), min(area + reach, 1.0))
 

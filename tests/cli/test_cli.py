@@ -88,7 +88,7 @@ def test_debug_shows_the_traceback_wherever_it_stands(folder):
 
 
 def test_choices_are_those_of_the_library():
-    from baconlogic.learn.params import SEARCHES
+    from baconlogic.learn.search import SEARCHES
 
     assert list(options.Search) == list(SEARCHES)
     assert set(options.Aggregator) == set(AGGREGATORS)

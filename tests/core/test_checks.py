@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from baconlogic.core.checks import LABEL, Hint, Parameter, ParameterError, ParameterTypeError, Place, parts_of
+from baconlogic.core.checks import LABEL, Hint, Parameter, ParameterError, ParameterTypeError, TreePart, parts_of
 
 
 @pytest.mark.parametrize(
@@ -14,8 +14,8 @@ from baconlogic.core.checks import LABEL, Hint, Parameter, ParameterError, Param
         (Parameter("search", "refine"), "search='refine'"),
         (LABEL, "label="),
         (Hint("init", "init=Tree.parse(...)"), "init=Tree.parse(...)"),
-        (Place((0, 1)), "(0, 1)"),
-        (Place("radius"), "'radius'"),
+        (TreePart((0, 1)), "(0, 1)"),
+        (TreePart("radius"), "'radius'"),
     ],
 )
 def test_an_error_reads_as_python_says_it_and_keeps_its_parts(part, said):

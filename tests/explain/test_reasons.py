@@ -76,8 +76,9 @@ def test_reasons_agree_with_every_completion_of_discrete_cases():
 
 
 def test_reasons_need_at_most_two_evaluations_a_feature(monkeypatch):
-    asked, bounded, worst, bounds = [], [], reasoning._Case._evaluated, Tree.bounds
-    monkeypatch.setattr(reasoning._Case, "_evaluated", lambda self, free: asked.append(free) or worst(self, free))
+    partial = reasoning._PartialCase
+    asked, bounded, worst, bounds = [], [], partial._evaluated, Tree.bounds
+    monkeypatch.setattr(partial, "_evaluated", lambda self, free: asked.append(free) or worst(self, free))
     monkeypatch.setattr(Tree, "bounds", lambda self, X: bounded.append(X) or bounds(self, X))
     rng = np.random.default_rng(1)
     for _ in range(200):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from numpy.typing import NDArray
 from typer import Argument, Option
 
 from baconlogic.cli import _fit, _models, _options, _overwrite, _print, _tables
 from baconlogic.cli._run import MisusedError, RefusedError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def alternatives(

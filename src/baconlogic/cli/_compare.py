@@ -27,7 +27,7 @@ def compare(
     both = one, _models.read(second)
     frame = None if data is None else _tables.read(data, form, missing)
     if frame is not None and target is not None:
-        _tables.require(frame, target, "--target")
+        _tables.require(frame, "--target", target)
     result = explain.compare(*both, frame, label=asked)
     said, text = result.to_dict(), str(result)
     if frame is not None and target is not None:

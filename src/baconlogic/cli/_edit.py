@@ -12,7 +12,7 @@ from typer import Option
 
 from baconlogic import Decision, Gate, Leaf, Tree
 from baconlogic.cli import _models, _options, _overwrite, _print, _tables
-from baconlogic.cli._options import Texts
+from baconlogic.cli._options import Text, Texts
 from baconlogic.cli._run import MisusedError, RefusedError
 from baconlogic.core.files import write_whole
 from baconlogic.core.words import number, one_line, percent
@@ -88,12 +88,10 @@ def _path(tree: Tree, text: str) -> tuple[int, ...]:
     except LookupError:
         pass
     named = [(path, {node.name, getattr(node, "feature", "")} - {""}) for path, node in tree.walk()]
-    called = [path for path, names in named if text in names]
-    if called:
-        paths = ", ".join(_print.written(path) for path in called)
-        raise RefusedError(
-            f"{text!r} stands for {len(called)} parts; say which by its path: {paths} (see show --parts)"
-        )
+    found = [path for path, names in named if text in names]
+    if found:
+        paths = ", ".join(map(_print.written, found))
+        raise RefusedError(f"{text!r} stands for {len(found)} parts; say which by its path: {paths} (see show --parts)")
     close = difflib.get_close_matches(text, sorted({name for _, names in named for name in names}), n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise RefusedError(f"there is no part {text!r} in the tree; {hint}show --parts lists them with their paths")
@@ -144,16 +142,7 @@ def _negate_and_remove(log: EditLog, negate: list[str], remove: list[str], reaso
 class Revision:
     """One model on its way to another: edits of its tree, or of the one of a label, and their effect on rows."""
 
-    def __init__(
-        self,
-        path: Path,
-        data: Path | None,
-        *,
-        target: str | None,
-        label: str | None,
-        form: _options.Formats | None,
-        missing: str | None,
-    ) -> None:
+    def __init__(self, path: Path, data: Path | None, *, target: Text, label: Text, form: Text, missing: Text) -> None:
         from baconlogic.edit import EditLog
 
         if target is not None and data is None:
@@ -167,6 +156,8 @@ class Revision:
 
     def finish(self, to: Path, as_json: bool, *, threshold: float | None = None, log: Path | None = None) -> None:
         """Write the new model, which turns at another truth if one is given, and the log; say what changed."""
+        from baconlogic.edit._log import count
+
         tree = self.log.tree
         new: Tree | Decision = tree
         if isinstance(self.model, Decision):
@@ -178,7 +169,7 @@ class Revision:
             write_whole(text.encode(), log)
         changed = self._changed(new, threshold)
         new.save(to)
-        (before, gates), (after, gates_after) = _models.size(self.log.original), _models.size(tree)
+        (before, gates), (after, gates_after) = map(count, (self.log.original, tree))
         said = {
             "model": str(to),
             "edits": [in_words(entry) for entry in self.log.entries],
@@ -223,8 +214,12 @@ def protocol(log: EditLog) -> str:
 def in_words(entry: Entry) -> str:
     """Return what an edit did, in words."""
     given = entry.arguments
+    if entry.operation == "prune" and given.get("keep") is not None:
+        return f"pruned to {given['keep']} {'leaf' if given['keep'] == 1 else 'leaves'}"
+    if entry.operation == "prune" and given.get("features") is not None:
+        return f"pruned of {', '.join(given['features'])}"
     if entry.operation == "prune":
-        return _pruned(given)
+        return f"pruned as far as accuracy falls by at most {number(given['tolerance'])}"
     if entry.operation == "simplify":
         return f"simplified within {number(given['tolerance'])}" if given.get("tolerance") else "simplified exactly"
     if entry.operation == "snap":
@@ -244,11 +239,3 @@ def in_words(entry: Entry) -> str:
     if entry.operation == "rename":
         return f"{part} called {given['name']!r}"
     return f"{part} {'turned into its opposite' if entry.operation == 'negate' else 'removed'}"
-
-
-def _pruned(given: Any) -> str:
-    if given.get("keep") is not None:
-        return f"pruned to {given['keep']} {'leaf' if given['keep'] == 1 else 'leaves'}"
-    if given.get("features") is not None:
-        return f"pruned of {', '.join(given['features'])}"
-    return f"pruned as far as accuracy falls by at most {number(given['tolerance'])}"

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baconlogic import Decision, metrics
 from baconlogic.cli import _models, _options, _print, _tables
-from baconlogic.core.results import Result
-from baconlogic.core.subject import subject
+from baconlogic.core import Floats
+from baconlogic.core.subject import Result, subject
 from baconlogic.core.words import aligned, percent
 from baconlogic.metrics import Estimate
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
 
 
 def evaluate(
@@ -39,7 +34,7 @@ def evaluate(
 
 
 @dataclass(frozen=True)
-class Scores(Result):
+class ScoreTable(Result):
     """What a model gets right; of a tree alone, which says nothing of probability, some figures are None."""
 
     rows: int
@@ -60,14 +55,13 @@ class Scores(Result):
         if self.brier is not None:
             lines.append(["Brier score", str(self.brier), "mean squared error of the probabilities; 0 is best"])
         names = [str(label) for label in self.classes]
-        header = ["truly \\ answered", *names, "right"]
         right = [percent(row[i] / sum(row)) if sum(row) else "-" for i, row in enumerate(self.confusion)]
         table = [[names[i], *map(str, row), right[i]] for i, row in enumerate(self.confusion)]
-        figures = aligned([], lines, left=3)
-        return f"{self.rows} rows; in brackets 95% intervals\n\n{figures}\n\n{aligned(header, table)}"
+        figures, answers = aligned([], lines, left=3), aligned(["truly \\ answered", *names, "right"], table)
+        return f"{self.rows} rows; in brackets 95% intervals\n\n{figures}\n\n{answers}"
 
 
-def scores(model: Any, X: Any, y: NDArray[Any], label: Any = None) -> Scores:
+def scores(model: Any, X: Any, y: NDArray[Any], label: Any = None) -> ScoreTable:
     """Judge a Decision or a Tree by rows and their labels."""
     if isinstance(model, Decision):
         classes, truths = model.classes, None
@@ -82,10 +76,9 @@ def scores(model: Any, X: Any, y: NDArray[Any], label: Any = None) -> Scores:
     codes = np.array([place[each] for each in y.tolist()], dtype=np.intp)
     n, k = len(codes), len(classes)
     confusion = metrics.confusion_matrix(codes, chosen, k)
-    ranking = truths if chances is None else chances
-    if k == 2 and chances is not None:
-        ranking = model.truth(X)  # probabilities near 0 and 1 round to ties
-    return Scores(
+    # of two classes truths, as probabilities near 0 and 1 round to ties
+    ranking = truths if chances is None else model.truth(X) if k == 2 else chances
+    return ScoreTable(
         rows=n,
         accuracy=metrics.share(int(np.trace(confusion)), n),
         usual=float(confusion.sum(axis=1).max() / n),
@@ -97,7 +90,7 @@ def scores(model: Any, X: Any, y: NDArray[Any], label: Any = None) -> Scores:
     )
 
 
-def _auc(ranking: Floats, codes: Ints) -> Estimate | None:
+def _auc(ranking: Floats, codes: NDArray[np.intp]) -> Estimate | None:
     """Return the AUC of one score, or the mean over that of each class against the rest."""
     if ranking.ndim == 1:
         return metrics.auc(ranking, codes == 1, codes != 1)

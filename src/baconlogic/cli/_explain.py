@@ -24,9 +24,7 @@ def explain(
     data: _options.MaybeTable = None,
     row: Annotated[int | None, Option(help="Which row, counted from 0.", min=0)] = None,
     case: Annotated[str | None, Option(help="The case itself, as JSON.", metavar="JSON", show_default=False)] = None,
-    set_: Annotated[
-        Texts, Option("--set", help="A value of the case; may be repeated.", metavar="COLUMN=VALUE")
-    ] = None,
+    put: Annotated[Texts, Option("--set", help="A value of the case; may be repeated.", metavar="COLUMN=VALUE")] = None,
     only: Annotated[Texts, Option(help=f"Some of {', '.join(PARTS)}, with commas.")] = None,
     immutable: Annotated[Texts, Option(help="Columns that cannot change, with commas.")] = None,
     label: _options.Label = None,
@@ -47,7 +45,7 @@ def explain(
     frame = None if data is None else _tables.read(data, form, missing)
     about = subject(found, None, asked)
     features = about.tree.features
-    stated = _stated(case, set_, row)
+    stated = _stated(case, put, row)
     strange = [name for name in stated if name not in {*features, *about.columns}]
     if strange:
         raise RefusedError(f"the tree has no column {strange[0]!r}; it uses {', '.join(map(repr, features))}")
@@ -64,8 +62,7 @@ def explain(
         _print.document({"row": row, "case": values, **said})
     else:
         where = "the case" if row is None else f"row {row} (counted from 0)"
-        sections = [f"== {name}: {where} ==\n{each}" for name, each in told.items() if each is not None]
-        _print.answer("\n\n".join(sections))
+        _print.answer("\n\n".join(f"== {name}: {where} ==\n{each}" for name, each in told.items() if each is not None))
 
 
 def _answers(model: Any, values: dict[str, Any], given: dict[str, dict[str, Any]], *, strict: bool) -> dict[str, Any]:
@@ -90,9 +87,9 @@ def _answers(model: Any, values: dict[str, Any], given: dict[str, dict[str, Any]
     return told
 
 
-def _stated(case: str | None, set_: Texts, row: int | None) -> dict[str, Any]:
+def _stated(case: str | None, put: Texts, row: int | None) -> dict[str, Any]:
     """Return the values that the options state; columns that the tree left out do not matter."""
-    if row is None and case is None and not set_:
+    if row is None and case is None and not put:
         raise MisusedError("say which case: DATA with --row 17, --case '{\"column\": value}', or --set column=value")
     if row is not None and case is not None:
         raise MisusedError("give --row or --case, not both")
@@ -104,7 +101,7 @@ def _stated(case: str | None, set_: Texts, row: int | None) -> dict[str, Any]:
             stated = None
         if not isinstance(stated, dict) or not stated:
             raise MisusedError(f"--case takes a JSON object such as '{{\"radius\": 3}}', got {case!r:.60}")
-    for text in set_ or ():
+    for text in put or ():
         name, sign, given = text.partition("=")
         if not sign or not name:
             raise MisusedError(f"--set takes COLUMN=VALUE, got {text!r}")
@@ -118,6 +115,5 @@ def _row(frame: DataFrame | None, row: int, features: tuple[str, ...]) -> dict[s
         raise MisusedError("--row needs the table that it is in")
     if row >= frame.height:
         raise RefusedError(f"there is no row {row}: rows are counted from 0, and the last is {frame.height - 1}")
-    for name in features:
-        _tables.require(frame, name, "the tree")
+    _tables.require(frame, "the tree", *features)
     return dict(frame.row(row, named=True))

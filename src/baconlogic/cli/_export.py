@@ -37,7 +37,10 @@ def export(
     as_json: _options.Json = False,
 ) -> None:
     """Write a model as Python, JavaScript, C, SQL, LaTeX, ONNX or Excel: it decides the same there."""
-    kind = _kind(to, output)
+    kind = to if to is not None or output is None else SUFFIXES.get(output.suffix.lower())
+    if kind is None:
+        raise MisusedError(f"say what to write: --to with one of {', '.join(TARGETS)}")
+    kind = str(kind)
     given = {"dialect": dialect, "table": table, "real": real, "name": name, "trace": trace or None}
     asked = {key: value for key, value in given.items() if value is not None}
     strange = [key for key in asked if key not in TARGETS[kind]]
@@ -67,13 +70,3 @@ def export(
         _print.answer(f"written: {', '.join(said['files'])}")
     if costs is not None:
         _print.answer(str(costs)) if output is not None else _print.beside(str(costs))
-
-
-def _kind(to: str | None, output: Path | None) -> str:
-    """Return what to write, by option or by the name of the file."""
-    if to is not None:
-        return str(to)
-    found = None if output is None else SUFFIXES.get(output.suffix.lower())
-    if found is None:
-        raise MisusedError(f"say what to write: --to with one of {', '.join(TARGETS)}")
-    return found

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from numpy.typing import NDArray
 from typer import Option
 
 from baconlogic.cli import _models, _options, _overwrite, _print, _tables
 from baconlogic.cli._evaluate import scores
-from baconlogic.cli._options import Texts
+from baconlogic.cli._options import Aggregator, Criteria, Search, Text, Texts
 from baconlogic.cli._run import INTERRUPTED, MisusedError, RefusedError, stoppable
 from baconlogic.core.files import write_whole
 from baconlogic.core.words import one_line
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from polars import DataFrame
 
     from baconlogic import Decision, Tree
@@ -28,17 +28,13 @@ def fit(
     data: _options.Table,
     target: _options.Target,
     output: Annotated[Path | None, Option("--output", "-o", help="The model file to write.")] = None,
-    positive: Annotated[
-        str | None, Option(help="The class that the tree speaks for; of several, against the rest.")
-    ] = None,
+    positive: Annotated[Text, Option(help="The class that the tree speaks for; of several, against the rest.")] = None,
     features: _options.Features = None,
     drop: _options.Drop = None,
     test: Annotated[float | None, Option(help="Hold this share of the rows out and score the model on it.")] = None,
     test_data: Annotated[Path | None, Option(help="Score the model on this table.")] = None,
-    search: Annotated[
-        _options.Search, Option(help="How to find the tree; auto needs no thought.")
-    ] = _options.Search.auto,
-    criteria: Annotated[_options.Criteria, Option(help="How numbers become truths.")] = _options.Criteria.learned,
+    search: Annotated[Search, Option(help="How to find the tree; auto needs no thought.")] = Search.auto,
+    criteria: Annotated[Criteria, Option(help="How numbers become truths.")] = Criteria.learned,
     max_leaves: _options.MaxLeaves = None,
     simplicity: Annotated[
         _options.Simplicity, Option(help="one-se: the smallest tree about as good as the best.")
@@ -49,12 +45,8 @@ def fit(
     required: Annotated[Texts, Option(help="Columns that must be used.")] = None,
     forbidden: Annotated[Texts, Option(help="Columns that must not be used.")] = None,
     andness: Annotated[Texts, Option(help="LOW:HIGH for every gate, or COLUMN=LOW:HIGH.")] = None,
-    init: Annotated[
-        str | None, Option(help="A first guess: a formula such as 'HC(bed, bath)', or a model file.")
-    ] = None,
-    aggregator: Annotated[
-        _options.Aggregator, Option(help="The formula of gates: as printed, or corrected.")
-    ] = _options.Aggregator.gcd,
+    init: Annotated[Text, Option(help="A first guess: a formula such as 'HC(bed, bath)', or a model file.")] = None,
+    aggregator: Annotated[Aggregator, Option(help="The formula of gates: as printed, or corrected.")] = Aggregator.gcd,
     class_weight: Annotated[Texts, Option(help="balanced, or CLASS=WEIGHT; may be repeated.")] = None,
     n_jobs: _options.Jobs = None,
     seed: _options.Seed = 0,
@@ -158,10 +150,8 @@ def demo(
 def chosen(frame: DataFrame, features: Texts, drop: Texts) -> DataFrame:
     """Return the columns to learn from."""
     kept, gone = (_options.split(given, frame.columns) for given in (features, drop))
-    for name in kept:
-        _tables.require(frame, name, "--features")
-    for name in gone:
-        _tables.require(frame, name, "--drop")
+    _tables.require(frame, "--features", *kept)
+    _tables.require(frame, "--drop", *gone)
     names = [name for name in kept or frame.columns if name not in gone]
     if not names:
         raise RefusedError("there is no column left to learn from")
@@ -169,18 +159,14 @@ def chosen(frame: DataFrame, features: Texts, drop: Texts) -> DataFrame:
 
 
 def _directions(given: Texts) -> Any:
-    if not given:
-        return None
-    if len(given) == 1 and "=" not in given[0]:
-        return given[0]
+    if not given or (len(given) == 1 and "=" not in given[0]):
+        return given[0] if given else None
     return dict(_options.pair(text, "--directions", "rising, falling or COLUMN=rising", last=True) for text in given)
 
 
 def _andness(given: Texts) -> Any:
-    if not given:
-        return None
-    if len(given) == 1 and "=" not in given[0]:
-        return _bounds(given[0])
+    if not given or (len(given) == 1 and "=" not in given[0]):
+        return _bounds(given[0]) if given else None
     pairs = [
         _options.pair(text, "--andness", "LOW:HIGH or COLUMN=LOW:HIGH", last=True) if "=" in text else (None, text)
         for text in given
@@ -196,10 +182,8 @@ def _bounds(text: str) -> tuple[float, float]:
 
 
 def _class_weight(given: Texts, classes: list[Any]) -> Any:
-    if not given:
-        return None
-    if given == ["balanced"]:
-        return "balanced"
+    if not given or given == ["balanced"]:
+        return given[0] if given else None
     found = {}
     for text in given:
         name, weight = _options.pair(text, "--class-weight", "balanced or CLASS=WEIGHT", last=True)
@@ -256,17 +240,14 @@ def learn(clf: Any, X: Any, y: NDArray[Any], positive: str | None) -> Decision:
     if label is None:
         shown = _models.listed(known, 10) + (", ..." if len(known) > 10 else "")
         raise RefusedError(f"no row is --positive {positive!r}; the target holds {shown}")
-    decision: Decision
-    if positive is None or len(known) == 1 or (len(known) == 2 and label == known[1]):
-        decision = clf.fit(X, y).decision_
-        return decision
-    if isinstance(clf.class_weight, dict):
+    as_is = positive is None or len(known) == 1 or (len(known) == 2 and label == known[1])
+    if not as_is and isinstance(clf.class_weight, dict):
         if len(known) > 2:
             raise MisusedError("--class-weight CLASS=WEIGHT does not go with one class against the rest; use balanced")
         clf.set_params(class_weight={name == label: weight for name, weight in clf.class_weight.items()})
+    decision: Decision = clf.fit(X, y if as_is else np.asarray(y == label)).decision_
     other = known[1] if len(known) == 2 else f"not {label}"
-    decision = clf.fit(X, np.asarray(y == label)).decision_
-    return replace(decision, classes=(other, label))
+    return decision if as_is else replace(decision, classes=(other, label))
 
 
 # What was found
@@ -301,12 +282,10 @@ def _each(found: Any) -> tuple[Any, ...]:
 
 def _found(history: Any, path: Any) -> str:
     """Say how large a tree is, and how it does on the rows that fit held out."""
-    leaves = f"{history.leaves} {'leaf' if history.leaves == 1 else 'leaves'}, found in {history.seconds:.1f} s"
+    size = f"{history.leaves} {'leaf' if history.leaves == 1 else 'leaves'}, found in {history.seconds:.1f} s"
     entry = next((each for each in path if each.leaves == history.leaves), None)
     if not history.logic:
-        return f"{leaves}; no logic was found that beats the base rate, which is what it answers"
+        return f"{size}; no logic was found that beats the base rate, which is what it answers"
     if entry is None or entry.accuracy != entry.accuracy:
-        return f"{leaves}; {history.stopped}"
-    return (
-        f"{leaves}; held out inside fit: accuracy {entry.accuracy:.4f}, log-loss {entry.loss:.4f} +- {entry.error:.4f}"
-    )
+        return f"{size}; {history.stopped}"
+    return f"{size}; held out inside fit: accuracy {entry.accuracy:.4f}, log-loss {entry.loss:.4f} +- {entry.error:.4f}"

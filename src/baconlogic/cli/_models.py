@@ -6,13 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from baconlogic import Decision, ModelFormatError, Tree, load
 from baconlogic.cli import _options, _print, _tables
 from baconlogic.cli._run import RefusedError
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
     from polars import DataFrame
 
 MOST_CLASSES = 100
@@ -34,12 +35,10 @@ def read_asked(path: Path, label: str | None, *, needed: bool = False) -> tuple[
     """Return the model of a file and the class that --label means; of several trees one must be `needed`."""
     model = read(path)
     known = classes_of(model)
-    if label is None:
-        if needed and len(known) > 2:
-            raise RefusedError(f"there is a tree for each class; say which: --label, one of {listed(known)}")
-        return model, None
-    if not known:
-        return model, _options.value(label)
+    if label is None and needed and len(known) > 2:
+        raise RefusedError(f"there is a tree for each class; say which: --label, one of {listed(known)}")
+    if label is None or not known:
+        return model, None if label is None else _options.value(label)
     found = matched(label, known)
     if found is None:
         raise RefusedError(f"there is no class {label!r}; the model knows {listed(known)}")
@@ -78,15 +77,14 @@ def matched(text: Any, known: Any) -> Any:
 
 def split(frame: DataFrame, target: str) -> tuple[DataFrame, NDArray[Any]]:
     """Return a table as rows and labels; rows without a label are left out."""
-    _tables.require(frame, target, "--target")
+    _tables.require(frame, "--target", target)
     known = frame.get_column(target).is_not_null()
     if frame.schema[target].is_float():
         known &= frame.get_column(target).is_not_nan().fill_null(value=False)
-    kept = frame.filter(known) if not known.all() else frame
+    kept = frame.filter(known)
     if not kept.height:
         raise RefusedError(f"column {target!r} is empty in every row, so there are no classes")
-    if kept.height < frame.height:
-        n = frame.height - kept.height
+    if n := frame.height - kept.height:
         _print.note(f"{n} row{'' if n == 1 else 's'} without {target!r} {'is' if n == 1 else 'are'} left out")
     return kept.drop(target), kept.get_column(target).to_numpy()
 
@@ -105,11 +103,9 @@ def known_labels(y: NDArray[Any], target: str) -> list[Any]:
     return found
 
 
-def labelled(
-    model: Tree | Decision, frame: DataFrame, target: str, label: Any = None
-) -> tuple[DataFrame, NDArray[np.object_]]:
+def labelled(model: Tree | Decision, X: DataFrame, target: str, label: Any = None) -> tuple[DataFrame, NDArray[Any]]:
     """Return rows and their labels as the model knows them."""
-    X, y = split(frame, target)
+    X, y = split(X, target)
     return X, labels(model, y, label)
 
 
@@ -150,19 +146,14 @@ def _of_a_tree(given: Any, label: Any) -> Any:
     return meant
 
 
-def size(tree: Tree) -> tuple[int, int]:
-    """Return the number of leaves and of gates."""
-    from baconlogic.edit._log import count
-
-    return count(tree)
-
-
 def summary(model: Tree | Decision) -> dict[str, Any]:
     """Return what there is to know about a model as plain data."""
+    from baconlogic.edit._log import count
+
     said: dict[str, Any] = {
         "kind": "decision" if isinstance(model, Decision) else "tree",
         "trees": [
-            {"formula": tree.formula(), "features": tree.features, "leaves": size(tree)[0], "gates": size(tree)[1]}
+            {"formula": tree.formula(), "features": tree.features, "leaves": count(tree)[0], "gates": count(tree)[1]}
             for tree in trees_of(model)
         ],
     }

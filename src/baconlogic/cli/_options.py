@@ -20,6 +20,7 @@ Simplicity = StrEnum("Simplicity", {"best": "best", "one_se": "one-se"})
 Aggregator = StrEnum("Aggregator", ["gcd", "exact"])
 Language = StrEnum("Language", ["python", "javascript", "c", "sql", "latex", "onnx", "excel"])
 
+Text = str | None
 Texts = list[str] | None  # an option that may be repeated
 TABLE, TARGET = "CSV, TSV, Parquet or JSON lines; - reads a pipe.", "The column that holds the classes."
 LABEL = "The class to ask about where there are more than two; of a tree, what means yes."
@@ -33,9 +34,7 @@ Target = Annotated[str, Option("--target", "-t", help=TARGET, metavar="COLUMN")]
 MaybeTarget = Annotated[str | None, Option("--target", "-t", help=TARGET, metavar="COLUMN")]
 Label = Annotated[str | None, Option(help=LABEL)]
 Format = Annotated[Formats | None, Option("--format", help="The format of the table, where its name does not say it.")]
-Missing = Annotated[
-    str | None, Option(help="Cells of a text table that mean missing, with commas; empty ones always do.")
-]
+Missing = Annotated[Text, Option(help="Cells of a text table that mean missing, with commas; empty ones always do.")]
 Json = Annotated[bool, Option("--json", help="Print one JSON document.")]
 Features = Annotated[Texts, Option(help="Use only these columns.")]
 Drop = Annotated[Texts, Option(help="Leave these columns out.")]

@@ -81,15 +81,11 @@ def check_folder(path: Path | None) -> None:
 
 def _same(path: Path, other: Path) -> bool:
     """Whether two paths are one file, through links of both sorts; `-` is the file that stdin reads, if it is one."""
-    if str(other) == "-":
-        try:
-            return os.path.samestat(path.stat(), os.fstat(sys.stdin.fileno()))
-        except (OSError, ValueError, AttributeError):
-            return False
+    piped = str(other) == "-"
     try:
-        return path.samefile(other)
-    except OSError:  # one of them is not there
-        return path.resolve() == other.resolve()
+        return os.path.samestat(path.stat(), os.fstat(sys.stdin.fileno()) if piped else other.stat())
+    except (OSError, ValueError, AttributeError):  # one of them is not there
+        return not piped and path.resolve() == other.resolve()
 
 
 def _is(kind: str, path: Path) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 import typer
 
 from baconlogic.cli import _print
-from baconlogic.core.checks import Hint, Parameter, Place, parts_of
+from baconlogic.core.checks import Hint, Parameter, TreePart, parts_of
 from baconlogic.core.notation import FormulaError
 
 DEBUG = "BACONLOGIC_DEBUG"
@@ -41,7 +41,12 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     if "--debug" in given:  # may stand anywhere
         given.remove("--debug")
         os.environ[DEBUG] = "1"
-    _reopen()
+    if sys.stdout is None:  # closed (`>&-`): taken for a pipe that nobody reads
+        reader, writer = os.pipe()
+        os.close(reader)
+        sys.stdout = os.fdopen(writer, "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace", encoding=None if stream.isatty() else "utf-8")
@@ -64,17 +69,12 @@ def _code(app: typer.Typer, given: list[str]) -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):  # the usage errors of every version of typer and click have one
             raise
-        return _usage(error)
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else "baconlogic"
+        said = " ".join(str(error.format_message()).split()).rstrip(".") or "a command is missing"
+        _print.error(f"{said}; see {path} --help")
+        return MISUSED
     return code if isinstance(code, int) else 0
-
-
-def _usage(error: Any) -> int:
-    """Say what is wrong with the command line, and where help is."""
-    context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "baconlogic"
-    said = " ".join(str(error.format_message()).split()).rstrip(".") or "a command is missing"
-    _print.error(f"{said}; see {path} --help")
-    return MISUSED
 
 
 def _quiet() -> int:
@@ -83,16 +83,6 @@ def _quiet() -> int:
         with contextlib.suppress(OSError, ValueError):  # what is not written yet goes nowhere, or Python would complain
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return UNREAD
-
-
-def _reopen() -> None:
-    """Take a closed stdout (`>&-`, where Python has None) for a pipe that nobody reads, and a closed stderr as well."""
-    if sys.stdout is None:
-        reader, writer = os.pipe()
-        os.close(reader)
-        sys.stdout = os.fdopen(writer, "w", encoding="utf-8")
-    if sys.stderr is None:
-        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
 def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -150,13 +140,13 @@ def in_one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {said or 'no more is known'}; run it again with --debug to see where"
 
 
-def _as_option(part: str | Parameter | Hint | Place) -> str:
+def _as_option(part: str | Parameter | Hint | TreePart) -> str:
     """Return a part of an error's text in the words of a command line: --max-leaves, --search refine, 0.1."""
     if isinstance(part, Parameter):
         return f"--{part.name.replace('_', '-')}" + (f" {part.given}" if part.given else "")
     if isinstance(part, Hint):
         return HINTS.get(part.about, part.text)
-    if isinstance(part, Place) and isinstance(part.what, tuple):
+    if isinstance(part, TreePart) and isinstance(part.what, tuple):
         return _print.written(part.what)
     return str(part)
 
@@ -189,14 +179,10 @@ class Stop:
     def __init__(self) -> None:
         self.wanted = False
 
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Nothing to prepare."""
+    def setup(self, estimator: Any, context: Any, **rest: Any) -> None:
+        """Nothing to prepare, to note or to tidy up."""
 
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Nothing to tidy up."""
-
-    def on_fit_task_begin(self, estimator: Any, context: Any, **rest: Any) -> None:
-        """Nothing to note."""
+    teardown = on_fit_task_begin = setup
 
     def on_fit_task_end(self, estimator: Any, context: Any, **rest: Any) -> bool:  # noqa: ARG002
         """Return whether to stop."""

@@ -38,20 +38,17 @@ def _parts(tree: Tree) -> list[dict[str, Any]]:
     from baconlogic.core.notation import say
 
     nodes = dict(tree.walk())
-    found = []
-    for path, node in nodes.items():
-        above = nodes[path[:-1]] if path else None
-        found.append(
-            {
-                "path": _print.written(path),
-                "kind": "leaf" if isinstance(node, Leaf) else "gate" if isinstance(node, Gate) else "not",
-                "name": node.name or (node.feature if isinstance(node, Leaf) else ""),
-                "weight": above.weights[path[-1]] if isinstance(above, Gate) else None,
-                "andness": node.andness if isinstance(node, Gate) else None,
-                "text": say(node),
-            }
-        )
-    return found
+    return [
+        {
+            "path": _print.written(path),
+            "kind": "leaf" if isinstance(node, Leaf) else "gate" if isinstance(node, Gate) else "not",
+            "name": node.name or (node.feature if isinstance(node, Leaf) else ""),
+            "weight": above.weights[path[-1]] if path and isinstance(above := nodes[path[:-1]], Gate) else None,
+            "andness": node.andness if isinstance(node, Gate) else None,
+            "text": say(node),
+        }
+        for path, node in nodes.items()
+    ]
 
 
 def _table(tree: Tree) -> str:

@@ -16,12 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.cli import _print
-from baconlogic.cli._run import MisusedError, RefusedError
-from baconlogic.core.files import write_whole
+from baconlogic.cli._run import RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from polars import DataFrame
 
 FORMATS = {
@@ -55,9 +52,8 @@ def read(path: Path, form: str | None = None, missing: str | None = None) -> Dat
         _print.note(f"{path}: a column without a name is left out")
         frame = frame.drop(blank)
     if not frame.width or not frame.height:
-        raise RefusedError(
-            f"{path}: the table has no {'rows' if frame.width else 'columns'}, so there is nothing to do"
-        )
+        lacking = "rows" if frame.width else "columns"
+        raise RefusedError(f"{path}: the table has no {lacking}, so there is nothing to do")
     return frame
 
 
@@ -87,7 +83,9 @@ def _text(path: Path, content: bytes, kind: str, missing: str | None) -> DataFra
     _check_text(path, content)
     pl = polars()
     head = content[: 1 << 16].decode("utf-8-sig", errors="ignore")
-    delimiter = "\t" if kind == "tsv" else _delimiter(head)
+    line = next((line for line in head.splitlines() if line.strip()), "")
+    outside = "".join(line.split('"')[::2])  # of quotes, where the mark that is there most often separates the names
+    delimiter = "\t" if kind == "tsv" else max(DELIMITERS, key=outside.count)
     names = next(csv.reader(io.StringIO(head), delimiter=delimiter), [])
     twice = [name for name, times in Counter(name for name in names if name.strip()).items() if times > 1]
     nameless = sum(map(_is_number, names)) > len(names) / 2
@@ -95,11 +93,10 @@ def _text(path: Path, content: bytes, kind: str, missing: str | None) -> DataFra
         what = "put a line of names on top, if this is a row of values" if nameless else "rename one of them"
         raise RefusedError(f"{path}: two columns are called {twice[0]!r} in the first line; {what}")
     if nameless and any("." in name for name in names):
-        _print.note(
-            f"{path}: the first line is taken as names of columns, but looks like values: {', '.join(names[:3])}"
-        )
+        shown = ", ".join(names[:3])
+        _print.note(f"{path}: the first line is taken as names of columns, but looks like values: {shown}")
     try:
-        frame = pl.read_csv(io.BytesIO(content), separator=delimiter, infer_schema_length=0)
+        frame: DataFrame = pl.read_csv(io.BytesIO(content), separator=delimiter, infer_schema_length=0)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
         _check_widths(path, content, delimiter)
         raise RefusedError(f"{path}: not a {kind.upper()} table; {_first_line(problem)}") from None
@@ -107,8 +104,7 @@ def _text(path: Path, content: bytes, kind: str, missing: str | None) -> DataFra
         blank = _check_widths(path, content, delimiter)
         frame = frame.with_row_index("\0").filter(~pl.col("\0").is_in(blank)).drop("\0") if blank else frame
     unknown = set(MISSING if missing is None else ["", *(word.strip() for word in missing.split(","))])
-    typed: DataFrame = frame.select([_typed(pl, frame.get_column(name), unknown) for name in frame.columns])
-    return typed
+    return frame.select([_typed(pl, frame.get_column(name), unknown) for name in frame.columns])
 
 
 def _check_text(path: Path, content: bytes) -> None:
@@ -137,13 +133,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _delimiter(head: str) -> str:
-    """Return what separates the names in the first line: the mark that is there most often outside of quotes."""
-    line = next((line for line in head.splitlines() if line.strip()), "")
-    outside = "".join(line.split('"')[::2])
-    return max(DELIMITERS, key=outside.count)
 
 
 def _check_widths(path: Path, content: bytes, delimiter: str) -> list[int]:
@@ -198,11 +187,9 @@ def _typed_already(path: Path, content: bytes, kind: str) -> DataFrame:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError) as problem:
         what = "not JSON lines, one object a row" if lines else "not a Parquet file"
         raise RefusedError(f"{path}: {what}; {_first_line(problem)}") from None
-    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
-    if nested:
-        raise RefusedError(
-            f"{path}: column {nested[0]!r} holds lists or objects; a cell is a number, text or true/false"
-        )
+    deep = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    if deep:
+        raise RefusedError(f"{path}: column {deep[0]!r} holds lists or objects; a cell is a number, text or true/false")
     return frame
 
 
@@ -210,9 +197,10 @@ def _first_line(problem: BaseException) -> str:
     return next((line.strip() for line in str(problem).splitlines() if line.strip()), type(problem).__name__)
 
 
-def require(frame: DataFrame, name: str, what: str) -> None:
+def require(frame: DataFrame, what: str, *names: str) -> None:
     """Refuse a name that no column has."""
-    if name in frame.columns:
+    name = next((name for name in names if name not in frame.columns), None)
+    if name is None:
         return
     plain = {column.lower(): column for column in frame.columns}
     close = difflib.get_close_matches(name.strip().lower(), plain, n=1)
@@ -221,20 +209,8 @@ def require(frame: DataFrame, name: str, what: str) -> None:
     raise RefusedError(f"there is no column {name!r} for {what}; {hint}")
 
 
-def check_written(path: Path) -> None:
-    """Refuse a name that does not say in which format to write."""
-    if path.suffix.lower() not in FORMATS:
-        raise MisusedError(f"{path}: a table is written as .csv, .tsv, .parquet or .jsonl")
-
-
-def write(frame: DataFrame, path: Path) -> None:
-    """Write a table by the suffix of its name."""
-    write_whole(as_bytes(frame, path), path)
-
-
 def as_bytes(frame: DataFrame, path: Path) -> bytes:
     """Return a table as the file of this name holds it."""
-    check_written(path)
     kind, file = FORMATS[path.suffix.lower()], io.BytesIO()
     if kind == "parquet":
         frame.write_parquet(file)
@@ -243,18 +219,3 @@ def as_bytes(frame: DataFrame, path: Path) -> bytes:
     else:
         frame.write_csv(file, separator="\t" if kind == "tsv" else ",")
     return file.getvalue()
-
-
-def pieces(frame: DataFrame, lines: bool, rows: int = 50_000) -> Iterator[str]:
-    """Yield a table as text, piece by piece: CSV, or JSON lines."""
-    for start in range(0, frame.height, rows):
-        piece = frame.slice(start, rows)
-        yield piece.write_ndjson() if lines else piece.write_csv(include_header=start == 0)
-
-
-def joined(frame: DataFrame, more: DataFrame) -> DataFrame:
-    """Return two tables side by side."""
-    both = [name for name in more.columns if name in frame.columns]
-    if both:
-        raise RefusedError(f"the table has a column {both[0]!r} already; rename it, or leave out --keep")
-    return frame.hstack(more)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
+from numpy.typing import NDArray
 from typer import Option
 
 from baconlogic.cli import _models, _options, _overwrite, _print, _tables
@@ -13,8 +14,6 @@ from baconlogic.cli._run import MisusedError, RefusedError
 from baconlogic.core.subject import subject
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from baconlogic import Decision, Tree
 
 

@@ -11,16 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
+from baconlogic.core import Floats
 from baconlogic.core.checks import check_finite, check_text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 Label = str | int | float | bool
 Kind = Literal["number", "truth", "category"]
@@ -157,8 +154,7 @@ def plain_data(given: Any) -> dict[str, Any]:
             return [copy(item, f"{place}[{i}]", level + 1) for i, item in enumerate(value)]
         return _plain_value(value, place)
 
-    found: dict[str, Any] = copy(given, "provenance", 0)
-    return found
+    return dict(copy(given, "provenance", 0))
 
 
 def _plain_value(value: Any, place: str) -> Any:

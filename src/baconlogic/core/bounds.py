@@ -11,34 +11,28 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
-from functools import partial
+from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, gcd
 from baconlogic.core.checks import ParameterError, parts_of
+from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Criterion, unlisted
 from baconlogic.core.evaluate import raw_columns
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.columns import Columns
-
-    Floats = NDArray[np.float64]
-    Key = tuple[str, bool]  # feature, whether as categories
-    RawEnds = tuple[NDArray[Any], NDArray[Any]]
-    Intervals = dict[Key, RawEnds]
-    Ends = tuple[Floats, Floats]  # the lowest and the highest truth, each with its falsity: (2, rows)
-    Known = dict[int, Ends]  # by position
-    Criteria = dict[Key, list[Criterion]]
-    Raw = dict[Key, NDArray[Any]]
-    Order = list[tuple[Node, tuple[int, ...]]]
+Key = tuple[str, bool]  # feature, whether as categories
+RawEnds = tuple[NDArray[Any], NDArray[Any]]
+Intervals = dict[Key, RawEnds]
+Ends = tuple[Floats, Floats]  # the lowest and the highest truth, each with its falsity: (2, rows)
+Known = dict[int, Ends]  # by position
+Criteria = dict[Key, list[Criterion]]
+Raw = dict[Key, NDArray[Any]]
+Order = list[tuple[Node, tuple[int, ...]]]
 
 TOLERANCE = 1e-6
 AT_ONCE = 256  # parts to split in one step
@@ -92,26 +86,26 @@ def _settled(order: Order, span: range, criteria: Criteria, intervals: Intervals
         rest = {i: (a[:, here], b[:, here]) for i, (a, b) in known.items() if i in span}
         same = (*((a[0], b[0]) for a, b in ends.values()), *((a[0, 0], b[0, 0]) for a, b in rest.values()))
         if same not in seen:
-            seen[same] = _extremes(partial(_through_parts, order, span, leaves, ends, rest), _start(pieces))
+            seen[same] = _extremes(order, span, leaves, ends, rest, _start(pieces))
         low[:, row], high[:, row] = ((truth, 1.0 - truth) for truth in seen[same])
     return low, high
 
 
-def _through_parts(
-    order: Order, span: range, leaves: dict[int, Leaf], ends: Intervals, rest: Known, parts: Intervals
-) -> Ends:
-    """Return the bounds of a subtree for each part: intervals of some columns; `ends` are those of the others."""
-    return _through(order, span, {**rest, **_leaf_intervals(leaves, {**ends, **parts})})
+def _extremes(
+    order: Order, span: range, leaves: dict[int, Leaf], ends: Intervals, rest: Known, start: Intervals
+) -> tuple[float, float]:
+    """Return the bounds of a subtree over parts: intervals of some columns; `ends` are those of the others."""
 
+    def outer(parts: Intervals) -> Ends:
+        return _through(order, span, {**rest, **_leaf_intervals(leaves, {**ends, **parts})})
 
-def _extremes(outer: Callable[[Intervals], Ends], start: Intervals) -> tuple[float, float]:
     lowest = 1.0 - _highest(lambda parts: 1.0 - outer(parts)[0][0], start)
     return lowest, _highest(lambda parts: outer(parts)[1][0], start)
 
 
 def _all_pieces(criteria: Criteria, ends: Intervals) -> dict[Key, list[tuple[Any, Any]]]:
     """Return the pieces of each column that is not known; coarse ones where their combinations would be too many."""
-    unknown = [key for key in criteria if _is_open(ends[key])]
+    unknown = [key for key in criteria if (high := ends[key][1][0]) is None or ends[key][0][0] != high]
     pieces = {key: _pieces(criteria[key], key, ends[key]) for key in unknown}
     if _combinations(pieces) > MOST_PARTS // 4:
         return {key: _pieces(criteria[key], key, ends[key], coarse=True) for key in unknown}
@@ -212,20 +206,13 @@ def _two_way(order: Order) -> dict[Key, list[int]]:
     """Return the columns whose leaves do not all rise, or all fall, with the output; with the leaves' positions."""
     sign = [1] * len(order)
     pulls: dict[Key, dict[int, int]] = {}
-    for position in range(len(order) - 1, -1, -1):
-        node, below = order[position]
+    for position, (node, below) in reversed(list(enumerate(order))):
         for child in below:
             sign[child] = -sign[position] if isinstance(node, Not) else sign[position]
         if isinstance(node, Leaf):
             rising = node.criterion.rising
-            pull = 0 if rising is None else sign[position] * (1 if rising else -1)
-            pulls.setdefault(_key(node), {})[position] = pull
+            pulls.setdefault(_key(node), {})[position] = sign[position] * {True: 1, False: -1, None: 0}[rising]
     return {key: list(p) for key, p in pulls.items() if len(p) > 1 and (0 in p.values() or len(set(p.values())) > 1)}
-
-
-def _is_open(interval: RawEnds) -> bool:
-    low, high = interval
-    return high[0] is None or bool(low[0] != high[0])
 
 
 def _highest(outer: Callable[[Intervals], Floats], parts: Intervals) -> float:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Hint:
 
 
 @dataclass(frozen=True)
-class Place:
+class TreePart:
     """A part of a tree in the text of an error: by path, name or feature, or as a node."""
 
     what: Any
@@ -50,7 +48,7 @@ LABEL = Parameter("label", "")
 class SpokenError(Exception):
     """An error in whose text some parts are fields, for who calls these things otherwise than Python does."""
 
-    def __init__(self, *parts: str | Parameter | Hint | Place) -> None:
+    def __init__(self, *parts: str | Parameter | Hint | TreePart) -> None:
         super().__init__("".join(map(str, parts)))
         self.parts = parts
 
@@ -63,7 +61,7 @@ class ParameterTypeError(SpokenError, TypeError):
     """A parameter of the wrong kind."""
 
 
-def parts_of(error: Exception) -> tuple[str | Parameter | Hint | Place, ...]:
+def parts_of(error: Exception) -> tuple[str | Parameter | Hint | TreePart, ...]:
     """Return the text of an error in its parts, to say more around it."""
     return error.parts if isinstance(error, SpokenError) else (str(error),)
 

@@ -8,18 +8,13 @@ from __future__ import annotations
 import contextlib
 import difflib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
+from numpy.typing import NDArray
 
 _PANDAS_NULLS = ("NAType", "NaTType")  # known by name, so that pandas need not be there
 
@@ -118,10 +113,8 @@ class Columns:
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column as floats, missing values as NaN."""
         column = self._get(name)
-        if column.dtype == np.float64:
-            return column
         if column.dtype.kind in "fiub":
-            return column.astype(np.float64)
+            return column.astype(np.float64, copy=False)
         found = [_as_number(value) for value in column]
         wrong = [row for row, number in enumerate(found) if number is None]
         if wrong:

@@ -17,24 +17,20 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from baconlogic.core.checks import (
-    Hint,
-    ParameterError,
-    check_finite,
-    check_text,
-    check_truth,
-    pairs_of,
-    quantiles_of,
-)
+from baconlogic.core import Floats
+from baconlogic.core.checks import Hint, ParameterError, check_finite, check_text, check_truth, pairs_of, quantiles_of
 from baconlogic.core.criterion import (
     FARTHEST,
     LARGEST,
     UNSTATED,
+    Category,
     Criterion,
+    ExpressionBuilder,
     Leeway,
     Numeric,
     complement,
@@ -44,13 +40,6 @@ from baconlogic.core.criterion import (
 )
 from baconlogic.core.gcd import logistic
 from baconlogic.core.words import degree, digits, listed, number, numbers
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from baconlogic.core.criterion import Category, ExpressionBuilder
-
-    Floats = NDArray[np.float64]
 
 __all__ = ["UNSTATED", "Criterion", "Given", "Numeric", "Ramp", "Sigmoid", "Table", "unlisted"]
 
@@ -62,14 +51,12 @@ class Given(Numeric):
     kind: ClassVar[str] = "given"
     holds_truths: ClassVar[bool] = True
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    bends = domain  # nothing lies outside
+    rising = True
+    claim = ""  # the column speaks for itself
 
     def __init__(self, missing: float | None = None) -> None:
         self._set(missing)
-
-    @property
-    def bends(self) -> tuple[float, ...]:
-        """0 and 1: nothing lies outside."""
-        return self.domain
 
     def known(self, values: Floats) -> Floats:
         """Return the values themselves."""
@@ -81,20 +68,10 @@ class Given(Numeric):
             )
         return np.array(values, dtype=float)
 
-    @property
-    def rising(self) -> bool:
-        """Larger is truer."""
-        return True
-
     def inverse(self, truth: float) -> float:
         """Return the truth itself."""
         check_truth(truth, "truth")
         return float(truth)
-
-    @property
-    def claim(self) -> str:
-        """Nothing: the column speaks for itself."""
-        return ""
 
     def levels(self) -> str:
         """Say that the column speaks for itself."""
@@ -164,17 +141,13 @@ class Ramp(Numeric):
         return cls.from_column(values, rising=rising, low=0.0, high=1.0, **rest)
 
     @property
-    def _values(self) -> list[float]:
-        return [x for x, _ in self.points]
-
-    @property
     def _truths(self) -> list[float]:
         return [t for _, t in self.points]
 
     @property
     def bends(self) -> tuple[float, ...]:
         """The breakpoints."""
-        return tuple(self._values)
+        return tuple(x for x, _ in self.points)
 
     @property
     def corners(self) -> tuple[float, ...]:
@@ -183,11 +156,11 @@ class Ramp(Numeric):
 
     def known(self, values: Floats) -> Floats:
         """Interpolate between the breakpoints."""
-        return _interpolated(values, np.array(self._values), np.array(self._truths))
+        return _interpolated(values, np.array(self.bends), np.array(self._truths))
 
     def known_falsity(self, values: Floats) -> Floats:
         """Interpolate between the falsities of the breakpoints."""
-        return _interpolated(values, np.array(self._values), 1.0 - np.array(self._truths))
+        return _interpolated(values, np.array(self.bends), 1.0 - np.array(self._truths))
 
     @property
     def range(self) -> tuple[float, float]:
@@ -215,7 +188,7 @@ class Ramp(Numeric):
     @property
     def flag(self) -> tuple[float, float] | None:
         """The truths of 0 and 1, as one learned of a 0/1 column has them: not those two themselves."""
-        if self._values == [0.0, 1.0] and set(self._truths) != {0.0, 1.0}:
+        if self.bends == (0.0, 1.0) and set(self._truths) != {0.0, 1.0}:
             return self._truths[0], self._truths[1]
         return None
 
@@ -262,8 +235,8 @@ class Ramp(Numeric):
 
     def leeway(self, low: float, high: float) -> Leeway:
         """Return its ends; breakpoints so near each other that rounding would make them one stay where they are."""
-        first, last = self._values[0], self._values[-1]
-        gap = min(b - a for a, b in pairwise(self._values))
+        first, last = self.bends[0], self.bends[-1]
+        gap = min(b - a for a, b in pairwise(self.bends))
         apart = math.log(gap) - math.log(1e-12 * max(abs(first), abs(last), abs(low), abs(high), 1e-280))
         steeper = log_leeway(1.0 / (last - first))[0], min(apart, FARTHEST)
         return Leeway(first, last, (last - first) / 5.0, steeper if apart >= 0.0 else None)
@@ -406,6 +379,8 @@ class Table(Criterion):
     kind: ClassVar[str] = "table"
     vocabulary: ClassVar[tuple[str, ...]] = ("if", "other")
     categorical: ClassVar[bool] = True
+    rising = None  # categories have no order
+    claim = "fits"
     truths: tuple[tuple[Category, float], ...] = ()
     other: float | None = None
 
@@ -458,11 +433,6 @@ class Table(Criterion):
         truths = [t for _, t in self.truths] + ([] if self.other is None else [self.other])
         return min(truths), max(truths)
 
-    @property
-    def rising(self) -> None:
-        """Categories have no order."""
-        return
-
     def inverse(self, truth: float) -> tuple[Category, ...]:
         """Return the categories that are at least `truth` true."""
         check_truth(truth, "truth")
@@ -475,11 +445,6 @@ class Table(Criterion):
         truth[~unknown] = self.truth(high[~unknown])
         least, most = (np.where(unknown, end, truth) for end in self.range)
         return np.stack([least, 1.0 - least]), np.stack([most, 1.0 - most])
-
-    @property
-    def claim(self) -> str:
-        """Some categories fit."""
-        return "fits"
 
     def levels(self) -> str:
         """Say the categories of each degree of truth."""

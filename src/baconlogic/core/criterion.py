@@ -10,23 +10,20 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from baconlogic.core import Floats
 from baconlogic.core.checks import Hint, ParameterError, check_truth
 from baconlogic.core.words import degree, digits, number
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Category = str | int | bool
-    Operation = Literal["+", "*", "-", "/", "min", "max", "abs", "exp", "log", "expm1"]
+Category = str | int | bool
+Operation = Literal["+", "*", "-", "/", "min", "max", "abs", "exp", "log", "expm1"]
 
 UNSTATED = (
     "the value is missing and no truth for missing values is stated; add `missing 0.5` to the criterion's brackets, "
@@ -97,13 +94,12 @@ class Criterion(ABC):
 
     def __init_subclass__(cls, **rest: Any) -> None:
         super().__init_subclass__(**rest)
-        if "kind" in vars(cls):
-            known = KINDS.setdefault(cls.kind, cls)
-            if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-                raise TypeError(
-                    f"{cls.__name__} has the kind {cls.kind!r}, which is that of {known.__name__}; rename it"
-                )
-            KINDS[cls.kind] = cls
+        if "kind" not in vars(cls):
+            return
+        known = KINDS.setdefault(cls.kind, cls)
+        if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise TypeError(f"{cls.__name__} has the kind {cls.kind!r}, which is that of {known.__name__}; rename it")
+        KINDS[cls.kind] = cls
 
     def __post_init__(self) -> None:
         if self.missing is not None:
@@ -252,9 +248,7 @@ class Criterion(ABC):
     @classmethod
     def entries(cls) -> dict[str, str]:
         """Return the types of the fields it is made of, by name: its own, then what other kinds have too."""
-        types: dict[str, str] = {
-            each.name: each.type if isinstance(each.type, str) else each.type.__name__ for each in fields(cls)
-        }
+        types: dict[str, str] = {f.name: f.type if isinstance(f.type, str) else f.type.__name__ for f in fields(cls)}
         for name in [each for each in ("missing", "unit") if each in types]:
             types[name] = types.pop(name)
         return types
@@ -269,7 +263,8 @@ class Criterion(ABC):
         said = {name: getattr(self, name) for name in self.entries() if name not in ("missing", "unit")}
         if any(not isinstance(value, int | float | str) for value in said.values()):
             raise self.lacks("text")
-        return [self.kind, *(f"{name} {_written(value)}" for name, value in said.items())]
+        written = (json.dumps(v, ensure_ascii=False) if isinstance(v, str) else digits(float(v)) for v in said.values())
+        return [self.kind, *map(" ".join, zip(said, written, strict=True))]
 
     @classmethod
     def from_text(cls, said: dict[str, Any]) -> Self:
@@ -404,7 +399,3 @@ def finite(value: float) -> float:
 
 def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
-
-
-def _written(value: float | str) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else digits(float(value))

@@ -6,31 +6,25 @@ X --trees--> truth --links--> score and probability --> class
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from baconlogic.core import Floats, files
 from baconlogic.core import answers as answering
 from baconlogic.core import evaluate as evaluation
-from baconlogic.core import files
 from baconlogic.core.answers import Feature, Label, Link
 from baconlogic.core.checks import LABEL, ParameterError, check_finite
 from baconlogic.core.columns import Columns
 from baconlogic.core.nodes import Leaf, flatten
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import number
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 __all__ = ["Decision", "Feature", "Label", "Link", "load"]
 
@@ -170,10 +164,14 @@ class Decision:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision as plain data: the document that `save` writes."""
-        roots = [tree.root for tree in self.trees]
-        return files.decision_to_document(
-            roots, self.links, self.classes, self.features, self.provenance, self.turns_at
-        )
+        said = {
+            "classes": [{"float": label} if isinstance(label, float) else label for label in self.classes],
+            "features": [asdict(feature) for feature in self.features],
+            "trees": files.write_trees(*(tree.root for tree in self.trees)),
+            "links": [asdict(link) for link in self.links],
+            "provenance": answering.plain_data(self.provenance),
+        }
+        return files.document("decision", said if self.turns_at is None else {**said, "turns_at": self.turns_at})
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Self:
@@ -225,9 +223,8 @@ def load(path: str | os.PathLike[str]) -> Tree | Decision:
     """Read what `Decision.save` or `Tree.save` wrote; raises ModelFormatError when the file is neither."""
     try:
         document = files.read(path)
-        if isinstance(document, dict) and "decision" in document:
-            return Decision.from_dict(document)
-        return Tree.from_dict(document)
+        decided = isinstance(document, dict) and "decision" in document
+        return Decision.from_dict(document) if decided else Tree.from_dict(document)
     except files.ModelFormatError as problem:
         raise files.ModelFormatError(f"{path}: {problem.place}", problem.problem) from None
 

@@ -13,29 +13,23 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, Ints, gcd
 from baconlogic.core.checks import ParameterError, parts_of
+from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.columns import Columns
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Pair = tuple[Floats, Floats]  # truths and falsities, (nodes, rows) each
+Pair = tuple[Floats, Floats]  # truths and falsities, (nodes, rows) each
 
 COMPILED_ROWS = 100_000
 NUMPY_BLOCK = 8192
@@ -60,8 +54,7 @@ def needed(order: Sequence[tuple[Node, tuple[int, ...]]], *, every_truth: bool =
     """Return what is needed of each node of `flatten` to know the truth of the root, or of every node."""
     found = [Sides(every_truth, falsity=False)] * len(order)
     found[-1] = Sides(truth=True, falsity=False)
-    for position in range(len(order) - 1, -1, -1):
-        node, children = order[position]
+    for position, (node, children) in reversed(list(enumerate(order))):
         for child in children:
             found[child] |= below(node, found[position])
     return found
@@ -75,12 +68,9 @@ def below(node: Node, own: Sides) -> Sides:
         return own
     dual, _, product, power = node.coefficients
     combined, rest = own.turned() if dual else own  # a disjunction combines falsities
+    found = Sides(combined or (rest and product > 0.0), rest)
     if math.isinf(power):
         found = Sides(truth=False, falsity=True)  # only what is fully true counts: where falsity is 0
-    elif product > 0.0 and rest:
-        found = Sides(truth=True, falsity=True)
-    else:
-        found = Sides(combined, rest)
     return found.turned() if dual else found
 
 
@@ -279,9 +269,8 @@ class Truths:
         """Return the whole tree with another node at a position."""
         while (above := self.parent[position]) is not None:
             parent, below = self.order[above]
-            node = parent.with_children(
-                tuple(node if i == position else old for i, old in zip(below, parent.children, strict=True))
-            )
+            children = tuple(node if i == position else old for i, old in zip(below, parent.children, strict=True))
+            node = parent.with_children(children)
             position = above
         return node
 
@@ -297,9 +286,8 @@ class Truths:
 
 def leaf_truths(root: Node, table: Columns) -> dict[Leaf, Floats]:
     """Return what each leaf of a tree says of some rows."""
-    order = flatten(root)
-    found = truths(root, table, every_node=True)
-    return {node: truth for (node, _), truth in zip(order, found, strict=True) if isinstance(node, Leaf)}
+    found = zip(flatten(root), truths(root, table, every_node=True), strict=True)
+    return {node: truth for (node, _), truth in found if isinstance(node, Leaf)}
 
 
 def combined(node: Node, inputs: list[Floats]) -> Floats:

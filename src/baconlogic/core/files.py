@@ -16,19 +16,17 @@ import math
 import os
 import stat
 import sys
+from collections.abc import Callable
 from importlib.resources import files as package_files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from baconlogic.core.answers import Feature, Label, Link, as_label, plain_data
 from baconlogic.core.criterion import KINDS, Criterion
 from baconlogic.core.gcd import AGGREGATORS
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 FORMAT, VERSION = "baconlogic", 1
 MOST_BYTES = 64 * 1024 * 1024
@@ -56,48 +54,23 @@ def schema() -> dict[str, Any]:
 
 def _shape(kind: type[Criterion]) -> dict[str, Any]:
     """Return the schema of a criterion that the file does not list: one that was defined elsewhere."""
-    entries = {name: _ENTRIES[entry][1] for name, entry in _typed(kind).items()}
     required = [name for name, entry in _typed(kind).items() if _is_required(name, entry)]
-    properties = {"kind": {"const": kind.kind}, **entries}
+    properties = {"kind": {"const": kind.kind}} | {name: _ENTRIES[entry][1] for name, entry in _typed(kind).items()}
     return {"required": required, "properties": properties, "additionalProperties": False}
 
 
-def to_document(root: Node) -> dict[str, Any]:
-    """Return a tree as plain data, ready for JSON."""
-    return {"format": FORMAT, "version": VERSION, "tree": write_tree(root)}
+def document(part: str, said: dict[str, Any]) -> dict[str, Any]:
+    """Return a tree or a decision, as plain data, as the document that a file holds."""
+    return {"format": FORMAT, "version": VERSION, part: said}
 
 
-def write_tree(root: Node) -> dict[str, Any]:
-    """Return the part of a document that is one tree."""
-    order = flatten(root)
-    _check_nodes(len(order))
-    return {"nodes": [_write(*entry) for entry in order]}
-
-
-def _check_nodes(count: int) -> None:
+def write_trees(*roots: Node) -> list[dict[str, Any]]:
+    """Return trees as the parts of a document that they are."""
+    orders = [flatten(root) for root in roots]
+    count = sum(map(len, orders))
     if count > MOST_NODES:
         raise ValueError(f"a file holds at most {MOST_NODES} nodes, got {count}")
-
-
-def decision_to_document(
-    roots: Sequence[Node],
-    links: Sequence[Link],
-    classes: Sequence[Label],
-    features: Sequence[Feature],
-    provenance: Mapping[str, Any],
-    turns_at: float | None = None,
-) -> dict[str, Any]:
-    """Return a decision as plain data, ready for JSON."""
-    trees = [write_tree(root) for root in roots]
-    _check_nodes(sum(len(tree["nodes"]) for tree in trees))
-    said = {
-        "classes": [{"float": label} if isinstance(label, float) else label for label in classes],
-        "features": [{"name": feature.name, "kind": feature.kind} for feature in features],
-        "trees": trees,
-        "links": [{"steepness": link.steepness, "threshold": link.threshold} for link in links],
-        "provenance": plain_data(provenance),
-    } | ({} if turns_at is None else {"turns_at": turns_at})
-    return {"format": FORMAT, "version": VERSION, "decision": said}
+    return [{"nodes": [_write(*entry) for entry in order]} for order in orders]
 
 
 def _write(node: Node, below: tuple[int, ...]) -> dict[str, Any]:
@@ -161,8 +134,7 @@ def _record(make: Callable[..., T], readers: dict[str, Any]) -> Callable[[Any, s
 
 def _label(value: Any, place: str) -> Label:
     if isinstance(value, dict):
-        number: float = _fields(value, place, {"float": _number}, {})["float"]
-        return number
+        return float(_fields(value, place, {"float": _number}, {})["float"])
     return made(place, lambda: as_label(_category(value, place)))
 
 
@@ -216,8 +188,7 @@ def _read_criterion(entry: Any, place: str) -> Criterion:
     kind = KINDS[name]
     readers = {key: _ENTRIES[entry][0] for key, entry in _typed(kind).items()}
     required = {key: read for key, read in readers.items() if _is_required(key, _typed(kind)[key])}
-    optional = {key: read for key, read in readers.items() if key not in required}
-    said = _fields(entry, place, {"kind": _text} | required, optional)
+    said = _fields(entry, place, {"kind": _text} | required, readers)
     del said["kind"]
     return made(place, lambda: kind(**said))
 
@@ -271,9 +242,8 @@ def _text(value: Any, place: str) -> str:
 
 def _whole(value: Any, place: str) -> int:
     whole = isinstance(value, int) and not isinstance(value, bool)
-    if whole or (isinstance(value, float) and value.is_integer()):  # JSON does not tell 1.0 from 1
-        return int(value)
-    return _refuse(place, "a whole number", value)
+    whole |= isinstance(value, float) and value.is_integer()  # JSON does not tell 1.0 from 1
+    return int(value) if whole else _refuse(place, "a whole number", value)
 
 
 def _number(value: Any, place: str) -> float:
@@ -282,9 +252,7 @@ def _number(value: Any, place: str) -> float:
 
 
 def _category(value: Any, place: str) -> str | int | bool:
-    if isinstance(value, str | bool):
-        return value
-    return _whole(value, place)
+    return value if isinstance(value, str | bool) else _whole(value, place)
 
 
 def _each(read: Callable[[Any, str], Any]) -> Callable[[Any, str], list[Any]]:
@@ -347,7 +315,11 @@ def encoded(document: dict[str, Any]) -> bytes:
 def write_whole(data: bytes, path: str | os.PathLike[str]) -> None:
     """Write a file so that the path always holds a whole one: the old or the new; a device or pipe stays what it is."""
     if is_stream(path):
-        _write_stream(data, path)
+        stream = _printed_to(path)
+        if stream is not None:
+            stream.flush()  # opened anew, a file would be written from its start
+        with open(path if stream is None else stream.fileno(), "wb", closefd=stream is None) as file:
+            file.write(data)
         return
     target = Path(path).resolve()  # through a link, so that the link stays one
     if not target.parent.is_dir():
@@ -367,7 +339,12 @@ def write_whole(data: bytes, path: str | os.PathLike[str]) -> None:
         raise
     finally:
         draft.unlink(missing_ok=True)
-    _sync_folder(target.parent)
+    if hasattr(os, "O_DIRECTORY"):  # elsewhere a folder cannot be opened
+        handle = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
@@ -388,17 +365,6 @@ def _printed_to(path: str | os.PathLike[str]) -> Any:
     return None
 
 
-def _write_stream(data: bytes, path: str | os.PathLike[str]) -> None:
-    stream = _printed_to(path)
-    if stream is None:
-        with Path(path).open("wb") as file:
-            file.write(data)
-        return
-    stream.flush()  # opened anew, a file would be written from its start
-    with open(stream.fileno(), "wb", closefd=False) as file:
-        file.write(data)
-
-
 def _layout(value: Any, margin: str = "") -> str:
     """Write JSON with a line for each thing that fits on one: a node, a list of weights."""
     line = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -409,15 +375,6 @@ def _layout(value: Any, margin: str = "") -> str:
         return "[\n" + ",\n".join(deeper + _layout(item, deeper) for item in value) + f"\n{margin}]"
     items = (f"{deeper}{json.dumps(k, ensure_ascii=False)}: {_layout(item, deeper)}" for k, item in value.items())
     return "{\n" + ",\n".join(items) + f"\n{margin}}}"
-
-
-def _sync_folder(folder: Path) -> None:
-    if hasattr(os, "O_DIRECTORY"):  # elsewhere a folder cannot be opened
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def read(path: str | os.PathLike[str]) -> Any:

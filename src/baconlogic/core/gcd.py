@@ -19,17 +19,14 @@ smallest that a computer can hold, where digits are lost one by one and programs
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
+from baconlogic.core import Floats
 
 FAR = 690.0
 LEAST = 1e-300  # exp(-FAR) is a little above
@@ -216,10 +213,7 @@ def mix(x: Floats, rest: Floats, weights: Floats, mean: Any, product: Any, power
 
 def combine_both(x: Floats, rest: Floats, weights: Floats, gate: Coefficients) -> tuple[Floats, Floats]:
     """Evaluate one gate: truths x and falsities, (n, rows), weights (n, 1); return its truth and its falsity."""
-    if gate.dual:
-        falsity, truth = mix(rest, x, weights, *gate[1:])
-        return truth, falsity
-    return mix(x, rest, weights, *gate[1:])
+    return mix(rest, x, weights, *gate[1:])[::-1] if gate.dual else mix(x, rest, weights, *gate[1:])
 
 
 def combine(x: Floats, weights: Floats, gate: Coefficients) -> Floats:

@@ -5,15 +5,12 @@ This is the one place that says "must have all" and "mandatory"; all else asks i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baconlogic.core.gcd import NEUTRAL, check_andness, drastic, product
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True)
@@ -121,8 +118,7 @@ _DISJUNCTIVE = tuple(LEVELS.values())[:10:-1]  # its mirror
 def nearest_level(andness: float, n: int = 2) -> Level:
     """Return the level nearest to an andness for n inputs; half-way cases go to the harder one, as the formula does."""
     check_andness(andness)
-    mirrored = andness < NEUTRAL
-    side, a = (_DISJUNCTIVE, 1.0 - andness) if mirrored else (_CONJUNCTIVE, andness)
+    side, a = (_DISJUNCTIVE, 1.0 - andness) if andness < NEUTRAL else (_CONJUNCTIVE, andness)
     if a <= 1.0:
         steps = 14 - int(np.floor(14.0 * a + 0.5))  # below C, in fourteenths
         return side[4 + steps]

@@ -8,17 +8,15 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from baconlogic.core import gcd
 from baconlogic.core.checks import check_text
 from baconlogic.core.criteria import Criterion, Given
 from baconlogic.core.levels import LEVELS, Level, nearest_level
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 _CODES = "|".join(re.escape(code) for code in LEVELS)
 _FORMULA = re.compile(rf"^\s*not\s|^\s*(\w+\s+)?({_CODES}|[-+]?[\d.]+)\s*\(|\[.*\b(at|half|if|other|missing)\b.*\]\s*$")
@@ -33,9 +31,10 @@ class Node(ABC):
     name: str
 
     @classmethod
-    @abstractmethod
     def build(cls, children: tuple[Node, ...], content: tuple[Any, ...]) -> Self:
         """Make a node of its children and its content."""
+        parts: tuple[Any, ...] = (*children, *content)
+        return cls(*parts)
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -84,11 +83,6 @@ class Leaf(Node):
             raise TypeError(f"the criterion of {feature!r} must be a Criterion, got {type(criterion).__name__}")
         _set(self, name=name, feature=feature, criterion=criterion or Given())
 
-    @classmethod
-    def build(cls, children: tuple[Node, ...], content: tuple[Any, ...]) -> Self:  # noqa: ARG003
-        """Make a leaf; it has no children."""
-        return cls(*content)
-
     @property
     def content(self) -> tuple[Any, ...]:
         """Feature, criterion and name."""
@@ -104,11 +98,6 @@ class Not(Node):
     def __init__(self, input: Node | str, name: str = "") -> None:  # noqa: A002
         check_text(name, "a name", empty=True)
         _set(self, name=name, input=as_node(input))
-
-    @classmethod
-    def build(cls, children: tuple[Node, ...], content: tuple[Any, ...]) -> Self:
-        """Make the negation of its one child."""
-        return cls(children[0], *content)
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -146,14 +135,8 @@ class Gate(Node):
             raise ValueError(f"a gate combines two or more inputs, got {len(nodes)}")
         if aggregator not in gcd.AGGREGATORS:
             raise ValueError(f"unknown aggregator {aggregator!r}; use one of {', '.join(gcd.AGGREGATORS)}")
-        _set(
-            self,
-            name=name,
-            inputs=nodes,
-            andness=_as_andness(andness, len(nodes)),
-            weights=_as_weights(weights, len(nodes)),
-            aggregator=aggregator,
-        )
+        level, shares = _as_andness(andness, len(nodes)), _as_weights(weights, len(nodes))
+        _set(self, name=name, inputs=nodes, andness=level, weights=shares, aggregator=aggregator)
 
     @classmethod
     def build(cls, children: tuple[Node, ...], content: tuple[Any, ...]) -> Self:
@@ -214,8 +197,7 @@ def mapped(root: Node, change: Callable[[Node], Node]) -> Node:
 def negations(order: list[tuple[Node, tuple[int, ...]]]) -> list[bool]:
     """Return, for each node of `flatten`, whether an odd number of negations stands above it."""
     negated = [False] * len(order)
-    for position in range(len(order) - 1, -1, -1):
-        node, below = order[position]
+    for position, (node, below) in reversed(list(enumerate(order))):
         for child in below:
             negated[child] = negated[position] != isinstance(node, Not)
     return negated
@@ -224,8 +206,7 @@ def negations(order: list[tuple[Node, tuple[int, ...]]]) -> list[bool]:
 def shares(order: list[tuple[Node, tuple[int, ...]]]) -> list[float]:
     """Return, for each node of `flatten`, the product of the weights on the way from the root."""
     found = [1.0] * len(order)
-    for position in range(len(order) - 1, -1, -1):
-        node, below = order[position]
+    for position, (node, below) in reversed(list(enumerate(order))):
         for place, child in enumerate(below):
             found[child] = found[position] * (node.weights[place] if isinstance(node, Gate) else 1.0)
     return found

@@ -19,20 +19,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from typing import Any
 
 from baconlogic.core.criteria import Given
 from baconlogic.core.criterion import KINDS, Criterion
 from baconlogic.core.gcd import AGGREGATORS, DEFAULT
 from baconlogic.core.levels import LEVELS
-from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path, flatten
 from baconlogic.core.words import digits, listed, one_line, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from baconlogic.core.nodes import Path
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
@@ -291,13 +288,13 @@ def _read_leaf(reader: _Reader, names: list[str]) -> Node:
             if quote
             else "expected a feature, `not` or a gate such as SC(...)"
         )
-    criterion = _read_criterion(reader) if reader.sign("[") else Given()
-    return _make(reader, names, start, Leaf, feature, criterion)
+    return _make(reader, names, start, Leaf, feature, _read_criterion(reader) if reader.sign("[") else Given())
 
 
 def _make(reader: _Reader, names: list[str], position: int, make: Callable[..., Node], *content: Any) -> Node:
+    """Make a node, wrapped in the negations that stood in front of it."""
     try:
-        return _negate(names, make(*content, name=names[-1]))
+        return reduce(Not, reversed(names[:-1]), make(*content, name=names[-1]))
     except ValueError as problem:
         raise reader.fail(str(problem), position) from None
 
@@ -306,13 +303,6 @@ def _renamed(node: Node, name: str) -> Node:
     if name and node.name:
         raise ValueError(f"this part has two names, {name!r} and {node.name!r}")
     return replace(node, name=name) if name else node
-
-
-def _negate(names: list[str], node: Node) -> Node:
-    """Wrap a node in the negations that stood in front of it."""
-    for name in reversed(names[:-1]):
-        node = Not(node, name)
-    return node
 
 
 def _read_criterion(reader: _Reader) -> Criterion:

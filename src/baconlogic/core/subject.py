@@ -1,30 +1,27 @@
 """What is asked about: one tree with the truth at which its decision turns, the two answers, and the columns it knows.
 
 A question takes a Tree, a Decision (what `load` gives) or a fitted classifier. A tree alone turns at 0.5 and answers
-yes or no. Of more than two classes the tree of one is asked about: `label`, rather than not.
+yes or no. Of more than two classes the tree of one is asked about: `label`, rather than not. And what answers have in
+common: they are frozen, read well as text, and can be carried on as plain data or a table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from baconlogic.core import Bools, Floats
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core.answers import Label, Link
 from baconlogic.core.checks import LABEL, ParameterError, check_finite
 from baconlogic.core.columns import Columns
 from baconlogic.core.decision import Decision
-from baconlogic.core.nodes import Leaf
+from baconlogic.core.nodes import Leaf, Node
 from baconlogic.core.tree import Tree
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 HALF = 0.5  # where a tree turns that states nothing else
 
@@ -74,8 +71,7 @@ class Subject:
         columns. With `partial`, columns that the row does not have count as missing.
         """
         leaves = leaves_by_feature(self.tree)
-        missing = np.array([None])
-        values, found = dict[str, Any].fromkeys(leaves), dict.fromkeys(leaves, missing)
+        values, found = dict[str, Any].fromkeys(leaves), dict.fromkeys(leaves, np.array([None]))
         if partial and isinstance(row, Mapping) and not row:
             return Instance((), leaves, values, found)
         table = self.table(*_as_rows(row, columns))
@@ -104,9 +100,9 @@ class Subject:
             raise ParameterError(said, LABEL, " says what means yes")
         found = np.asarray(labels == self.yes, dtype=bool)
         if not self.classes and self.yes is not True and not found.any():
-            raise ParameterError(
-                f"no row is {self.yes!r:.60}, which ", LABEL, f" says means yes; y holds {_some(labels)}"
-            )
+            held = list(dict.fromkeys(labels.tolist()))
+            shown = ", ".join(f"{label!r:.60}" for label in held[:5]) + (", ..." if len(held) > 5 else "")
+            raise ParameterError(f"no row is {self.yes!r:.60}, which ", LABEL, f" says means yes; y holds {shown}")
         return found
 
 
@@ -157,25 +153,17 @@ def _of_decision(decision: Decision, label: Any) -> Subject:
     if not decision.trees:
         raise ValueError(f"this decision has no tree: every answer is {decision.classes[0]!r}")
     columns, classes = tuple(feature.name for feature in decision.features), decision.classes
+    if len(classes) == 2 and label is not None and label != classes[1]:
+        raise ParameterError(f"the tree speaks for {classes[1]!r}, so ", LABEL, f" can be nothing else; got {label!r}")
     if len(classes) == 2:
-        if label is not None and label != classes[1]:
-            raise ParameterError(
-                f"the tree speaks for {classes[1]!r}, so ", LABEL, f" can be nothing else; got {label!r}"
-            )
         no, yes = classes
         return Subject(decision.tree, decision.threshold, yes, no, decision.links[0], columns, classes)
     if label is None or label not in classes:
-        raise ParameterError(
-            "there is a tree for each class; give ", LABEL, f", one of {', '.join(map(repr, classes))}"
-        )
+        known = ", ".join(map(repr, classes))
+        raise ParameterError("there is a tree for each class; give ", LABEL, f", one of {known}")
     place = classes.index(label)
     link = decision.links[place]
     return Subject(decision.trees[place], link.threshold, label, f"not {label}", link, columns, classes)
-
-
-def _some(labels: NDArray[Any]) -> str:
-    known = list(dict.fromkeys(labels.tolist()))
-    return ", ".join(f"{label!r:.60}" for label in known[:5]) + (", ..." if len(known) > 5 else "")
 
 
 def _as_rows(row: Any, columns: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:
@@ -195,3 +183,40 @@ def _as_rows(row: Any, columns: Sequence[str] | None) -> tuple[Any, Sequence[str
 
 def _is_column(value: Any) -> bool:
     return isinstance(value, list | tuple | Mapping) or (hasattr(value, "__len__") and not isinstance(value, str))
+
+
+class Result:
+    """A frozen dataclass that is an answer."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain data; trees are written as formulas, and what begins with _ stays inside."""
+        names = [each.name for each in fields(self) if not each.name.startswith("_")]  # type: ignore[arg-type]
+        return {name: _plain(getattr(self, name)) for name in names}
+
+
+class Listing(Result):
+    """An answer that is a table: `rows` are its lines, all of one kind."""
+
+    rows: tuple[Result, ...]
+
+    def to_frame(self) -> Any:
+        """Return the table as a pandas frame."""
+        try:
+            import pandas as pd
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError("to_frame() needs pandas: pip install pandas; to_dict() does not") from None
+        return pd.DataFrame([row.to_dict() for row in self.rows])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Result):
+        return value.to_dict()
+    if isinstance(value, Tree | Node):
+        return (value if isinstance(value, Tree) else Tree(value)).formula()
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

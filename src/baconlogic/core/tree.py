@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import Any, Literal, Self, overload
 
+from baconlogic.core import Floats, files, notation
 from baconlogic.core import bounds as bounding
 from baconlogic.core import evaluate as evaluation
-from baconlogic.core import files, notation
 from baconlogic.core.columns import Columns
-from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path, as_node, walk
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path, as_node, flatten, shares, walk
 
 __all__ = ["Gate", "Leaf", "Node", "Not", "Path", "Tree"]
 
@@ -44,13 +37,10 @@ class Tree:
     def features(self) -> tuple[str, ...]:
         """The columns it uses, most important first: by the product of weights on the way down to them."""
         share: dict[str, float] = defaultdict(float)
-        weight: dict[Path, float] = {(): 1.0}
-        for path, node in self.walk():
-            above = weight.pop(path)
+        order = flatten(self.root)
+        for (node, _), own in zip(order, shares(order), strict=True):
             if isinstance(node, Leaf):
-                share[node.feature] += above
-            for i in range(len(node.children)):
-                weight[(*path, i)] = above * node.weights[i] if isinstance(node, Gate) else above
+                share[node.feature] += own
         return tuple(sorted(share, key=lambda feature: -share[feature]))
 
     @property
@@ -114,10 +104,9 @@ class Tree:
 
         An array needs `columns`, the names of its columns; without, they are x0, x1, ... `n_jobs` threads share rows.
         """
-        table = Columns(X, columns)
+        found = evaluation.truths(self.root, Columns(X, columns), n_jobs, every_node=nodes)
         if not nodes:
-            return evaluation.truths(self.root, table, n_jobs)
-        found = evaluation.truths(self.root, table, n_jobs, every_node=True)
+            return found
         places = sorted((path for path, _ in self.walk()), key=lambda path: [*path, float("inf")])  # children first
         return dict(sorted(zip(places, found, strict=True)))
 
@@ -140,7 +129,7 @@ class Tree:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data: the document that `save` writes."""
-        return files.to_document(self.root)
+        return files.document("tree", files.write_trees(self.root)[0])
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Self:

@@ -21,25 +21,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, gcd
 from baconlogic.core.answers import Link
-from baconlogic.core.criterion import FARTHEST, LARGEST
+from baconlogic.core.criterion import FARTHEST, LARGEST, Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, rebuild
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.criterion import Criterion
-
-    Floats = NDArray[np.float64]
-    Span = tuple[float, float]
+Span = tuple[float, float]
 
 # How far a parameter usually moves; those of learn/search/refine, in the parameters here.
 WEIGHT = 0.63 / math.sqrt(2.0)  # two weights share what one number does there
@@ -64,10 +58,9 @@ class GateParameters:
         self._ends = 1.0 - end, end
         self._start = min(max(gate.andness, 1.0 - end), end)
         self._logit = _logit((self._start - self._ends[0]) / (2.0 * end - 1.0))
-        spans = [(-FARTHEST / WEIGHT, FARTHEST / WEIGHT)] * self.weights
+        self.spans: list[Span] = [(-FARTHEST / WEIGHT, FARTHEST / WEIGHT)] * self.weights
         if self.andness:
-            spans.append(_around(-FARTHEST_ANDNESS - self._logit, FARTHEST_ANDNESS - self._logit, ANDNESS))
-        self.spans: list[Span] = spans
+            self.spans.append(_around(-FARTHEST_ANDNESS - self._logit, FARTHEST_ANDNESS - self._logit, ANDNESS))
 
     def moved(self, v: Floats) -> tuple[float, Floats]:
         """Return andness and weights at v."""
@@ -143,8 +136,7 @@ class NumericParameters(LeafParameters):
 
     def slopes(self, criterion: Criterion, v: Floats, column: NDArray[Any]) -> Floats:
         """Return how the truth of each value changes with each of v: (parameters, rows)."""
-        found = np.zeros((len(self.spans), len(column)))
-        unknown = np.isnan(column)
+        found, unknown = np.zeros((len(self.spans), len(column))), np.isnan(column)
         if not criterion.holds_truths:
             found[:2] = criterion.slopes(column, (self.unit, SLOPE), self.middle + self.unit * v[0])
         found[:, unknown] = 0.0
@@ -238,13 +230,11 @@ class PenalisedLoss:
     link: Link
     hold: bool = False  # whether the threshold stays
 
-    def spans(self) -> list[tuple[float, float]]:
+    def spans(self) -> list[Span]:
         """Return how far each of v may go."""
-        steep, turn = self.link.steepness, self.link.threshold
-        low, high = (math.log(end / steep) / LINK_UNIT for end in STEEPNESSES)
-        lowest, highest = (0.0, 0.0) if self.hold else ((end - turn) / LINK_UNIT for end in THRESHOLDS)
-        found = [span for parameters in self.moving.values() for span in parameters.spans]
-        return [*found, (min(low, 0.0), max(high, 0.0)), (min(lowest, 0.0), max(highest, 0.0))]
+        steep = _around(*(math.log(end / self.link.steepness) for end in STEEPNESSES), LINK_UNIT)
+        turn = (0.0, 0.0) if self.hold else _around(*(end - self.link.threshold for end in THRESHOLDS), LINK_UNIT)
+        return [*(span for parameters in self.moving.values() for span in parameters.spans), steep, turn]
 
     def sample(self, step: int) -> PenalisedLoss:
         """Return the loss over every so many rows."""
@@ -280,7 +270,7 @@ class PenalisedLoss:
 
     def loss(self, v: Floats) -> tuple[float, Floats]:
         """Return the penalised loss and its slope in each of v."""
-        run = _Pass(self, v)
+        run = _Passage(self, v)
         rows, block = len(self.y), min(BLOCK, max(256, 4_000_000 // (len(run.order) + 1)))
         loss = sum(run.through(slice(start, start + block)) for start in range(0, rows, block))
         penalty, slope = self._penalty(v)
@@ -292,7 +282,7 @@ class PenalisedLoss:
         return float(self.strength * (v * v / (1.0 + root)).sum()), self.strength * v / root
 
 
-class _Pass:
+class _Passage:
     """One passage of all rows through the tree at a given v, adding up slopes."""
 
     def __init__(self, loss: PenalisedLoss, v: Floats) -> None:
@@ -314,14 +304,13 @@ class _Pass:
 
     def through(self, rows: slice) -> float:
         """Return what some rows add to the loss, and add up their slopes."""
-        loss, top = self.loss, self.top
-        truths = self._forward(rows)
-        score, y = self.link.score(truths[top]), loss.y[rows]
+        truths, y, share = self._forward(rows), self.loss.y[rows], self.loss.share[rows]
+        score = self.link.score(truths[self.top])
         e = np.exp(-np.abs(score))
-        wrong = loss.share[rows] * (np.where(score > 0.0, 1.0, e) / (1.0 + e) - y)
+        wrong = share * (np.where(score > 0.0, 1.0, e) / (1.0 + e) - y)
         self.link_slopes += wrong @ score, -self.link.steepness * wrong.sum()
-        self._back(truths, {top: self.link.steepness * wrong}, rows)
-        return float(loss.share[rows] @ (np.log1p(e) + np.maximum(score, 0.0) - y * score))
+        self._back(truths, {self.top: self.link.steepness * wrong}, rows)
+        return float(share @ (np.log1p(e) + np.maximum(score, 0.0) - y * score))
 
     def _forward(self, rows: slice) -> dict[int, Floats]:
         truths = {k: still[rows] for k, still in self.loss.still.items()}
@@ -349,8 +338,7 @@ class _Pass:
                 slope.update(zip(below, own * found.inputs, strict=True))
                 self.slopes[k] += [*(found.weights @ own), found.andness @ own]
             elif isinstance(parameters, LeafParameters):
-                change = parameters.slopes(self.criteria[k], self.parts[k], self.loss.columns[k][rows])
-                self.slopes[k] += change @ own
+                self.slopes[k] += parameters.slopes(self.criteria[k], self.parts[k], self.loss.columns[k][rows]) @ own
 
     def gradient(self) -> Floats:
         """Return the slope in each of v."""

@@ -6,16 +6,16 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from baconlogic import metrics
 from baconlogic.core import notation
+from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.nodes import Gate, Leaf, Node
-from baconlogic.core.results import Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Result, Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import number
 from baconlogic.edit._parameters import negate, rename, reweight, set_andness, set_criterion, snap
@@ -24,9 +24,6 @@ from baconlogic.edit._refit import refit
 from baconlogic.edit._regroup import regroup
 from baconlogic.edit._simplify import simplify
 from baconlogic.edit._structure import add, remove
-
-if TYPE_CHECKING:
-    from baconlogic.core.columns import Columns
 
 SHOWN = 10  # rows, or items of a list, that a text names
 _EDITS = (add, negate, prune, refit, regroup, remove, rename, reweight, set_andness, set_criterion, simplify, snap)
@@ -66,9 +63,8 @@ class Change(Result):
         ]
         if self.accuracy_before is not None and self.accuracy_after is not None:
             said.append(_step("accuracy", f"{self.accuracy_before:.3f}", f"{self.accuracy_after:.3f}"))
-        said.append(_step("leaves", str(self.leaves_before), str(self.leaves_after)))
-        said.append(_step("gates", str(self.gates_before), str(self.gates_after)))
-        return "; ".join(said)
+        leaves = _step("leaves", str(self.leaves_before), str(self.leaves_after))
+        return "; ".join([*said, leaves, _step("gates", str(self.gates_before), str(self.gates_after))])
 
 
 def change(
@@ -92,18 +88,10 @@ def _change(asked: Subject, after: Tree, table: Columns, y: Any) -> Change:
         accuracy = [metrics.accuracy(yes, positive) for yes in decided]
     difference = np.abs(second - first)
     (leaves, gates), (leaves_after, gates_after) = count(asked.tree), count(after)
-    return Change(
-        largest=float(np.max(difference, initial=0.0)),
-        mean=float(np.mean(difference)) if table.rows else 0.0,
-        changed=tuple(np.flatnonzero(decided[0] != decided[1]).tolist()),
-        rows=table.rows,
-        accuracy_before=accuracy[0],
-        accuracy_after=accuracy[1],
-        leaves_before=leaves,
-        leaves_after=leaves_after,
-        gates_before=gates,
-        gates_after=gates_after,
-    )
+    largest, mean = float(np.max(difference, initial=0.0)), float(np.mean(difference)) if table.rows else 0.0
+    changed = tuple(np.flatnonzero(decided[0] != decided[1]).tolist())
+    counts = leaves, leaves_after, gates, gates_after
+    return Change(largest, mean, changed, table.rows, accuracy[0], accuracy[1], *counts)
 
 
 def count(tree: Tree) -> tuple[int, int]:
@@ -194,8 +182,7 @@ class EditLog:
                 arguments.setdefault("label", self._asked.yes)
         before = self.tree
         after = self._run(name, arguments, before)
-        entry = Entry(name, arguments, reason, before, after, self._measure(before, after))
-        self._all[self._done :] = [entry]
+        self._all[self._done :] = [Entry(name, arguments, reason, before, after, self._measure(before, after))]
         self._done += 1
         return after
 
@@ -237,7 +224,8 @@ class EditLog:
 
     def _named(self) -> Any:
         """Return the rows with the names of their columns, which an array takes from the decision."""
-        if not self._asked.columns or not isinstance(self.X, np.ndarray | list) or _is_records(self.X):
+        records = isinstance(self.X, list) and all(isinstance(row, Mapping) for row in self.X)
+        if not self._asked.columns or not isinstance(self.X, np.ndarray | list) or records:
             return self.X
         array = self.X if isinstance(self.X, np.ndarray) else np.array(self.X, dtype=object)
         return dict(zip(self._asked.columns, array.T, strict=True))
@@ -246,9 +234,8 @@ class EditLog:
         """Return an argument as plain data."""
         if key in DATA and value is not None:
             if value is not getattr(self, key):
-                raise TypeError(
-                    f"a log replays only its own {key}; give it to EditLog(..., {key}=...) and pass log.{key}"
-                )
+                give = f"give it to EditLog(..., {key}=...) and pass log.{key}"
+                raise TypeError(f"a log replays only its own {key}; {give}")
             return {"data": key}
         return _plain(value, key)
 
@@ -317,10 +304,6 @@ class EditLog:
         return Entry(name, dict(said["arguments"]), str(said["reason"]), before, after, measured)
 
 
-def _is_records(X: Any) -> bool:
-    return isinstance(X, list) and all(isinstance(row, Mapping) for row in X)
-
-
 def _operation_name(operation: Any) -> str:
     """Return the name under which an edit is recorded."""
     if isinstance(operation, str) and operation in OPERATIONS:
@@ -338,10 +321,8 @@ def _plain(value: Any, key: str) -> Any:
         value = value.item()
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    if isinstance(value, Tree):
-        return {"node": value.formula()}
-    if isinstance(value, Node):
-        return {"node": notation.formula(value)}
+    if isinstance(value, Tree | Node):
+        return {"node": notation.formula(value.root if isinstance(value, Tree) else value)}
     if isinstance(value, Criterion):
         return {"criterion": notation.formula(Leaf("x", value))}
     if isinstance(value, tuple):

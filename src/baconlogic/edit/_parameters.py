@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baconlogic.core import notation
-from baconlogic.core.checks import ParameterTypeError, Place
+from baconlogic.core.checks import ParameterTypeError, TreePart
 from baconlogic.core.criteria import Criterion
-from baconlogic.core.nodes import Gate, Leaf, Node, Not, mapped
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path, mapped
 from baconlogic.core.tree import Tree
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.nodes import Path
-
-    What = Path | Node | str
+What = Path | Node | str
 
 
 def snap(tree: Tree) -> Tree:
@@ -78,7 +73,7 @@ def set_criterion(tree: Tree, what: What, criterion: Criterion | str) -> Tree:
     path = tree.find(what)
     leaf = tree[path]
     if not isinstance(leaf, Leaf):
-        raise ParameterTypeError(Place(what), f" is {_article(leaf)}; only a leaf has a criterion")
+        raise ParameterTypeError(TreePart(what), f" is {_article(leaf)}; only a leaf has a criterion")
     if isinstance(criterion, str):
         read = notation.parse(f"{json.dumps(leaf.feature, ensure_ascii=False)}[{criterion}]")
         assert isinstance(read, Leaf)  # noqa: S101
@@ -110,7 +105,7 @@ def gate_at(tree: Tree, what: What, sought: str) -> tuple[Path, Gate]:
     path = tree.find(what)
     node = tree[path]
     if not isinstance(node, Gate):
-        raise ParameterTypeError(Place(what), f" is {_article(node)}; only a gate has {sought}")
+        raise ParameterTypeError(TreePart(what), f" is {_article(node)}; only a gate has {sought}")
     return path, node
 
 
@@ -119,9 +114,8 @@ def _article(node: Node) -> str:
 
 
 def _snapped(gate: Gate) -> Gate:
-    code = gate.level.code
     try:
-        return Gate(gate.inputs, code, gate.weights, gate.aggregator, gate.name)
+        return Gate(gate.inputs, gate.level.code, gate.weights, gate.aggregator, gate.name)
     except ValueError:  # so many inputs do not resolve the stretch between the product and the drastic gate
         nearest = "CP" if gate.andness > 1.0 else "DP"
         return Gate(gate.inputs, nearest, gate.weights, gate.aggregator, gate.name)
@@ -169,10 +163,5 @@ def _with_columns(tree: Tree, names: Mapping[Any, str]) -> Tree:
     twice = [feature for feature in after if after.count(feature) > 1]
     if twice:
         raise ValueError(f"two columns would both be called {twice[0]!r}; names must differ")
-
-    def renamed(node: Node) -> Node:
-        return (
-            Leaf(names.get(node.feature, node.feature), node.criterion, node.name) if isinstance(node, Leaf) else node
-        )
-
-    return Tree(mapped(tree.root, renamed))
+    new = dict(zip(features, after, strict=True))
+    return Tree(mapped(tree.root, lambda n: replace(n, feature=new[n.feature]) if isinstance(n, Leaf) else n))

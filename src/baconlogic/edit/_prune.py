@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from baconlogic import metrics
+from baconlogic.core import Bools, Floats
 from baconlogic.core import evaluate as evaluation
+from baconlogic.core.columns import Columns
 from baconlogic.core.evaluate import Truths, combined, leaf_truths
 from baconlogic.core.nodes import Gate, Leaf, Node, flatten, shares
 from baconlogic.core.subject import Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.edit._structure import without, without_leaves
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.columns import Columns
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 
 def prune(
@@ -51,13 +44,14 @@ def prune(
         if keep is not None or X is not None:
             raise ValueError("give features=, or keep= and data; not both")
         return _without_features(asked.tree, [features] if isinstance(features, str) else features)
-    surplus = None if keep is None else max(_count(asked.tree) - _at_least_one(keep), 0)
+    if keep is not None and operator.index(keep) < 1:
+        raise ValueError(f"keep is a number of leaves, 1 or more; got {keep}")
+    surplus = None if keep is None else max(_count(asked.tree) - operator.index(keep), 0)
     if X is not None:
         return _by_accuracy(asked, X, y, surplus, tolerance)
     if surplus is None:
-        raise ValueError(
-            "say what to prune: keep=7 leaves, features=[...] to take away, or X= and y= to go by accuracy"
-        )
+        ways = "keep=7 leaves, features=[...] to take away, or X= and y= to go by accuracy"
+        raise ValueError(f"say what to prune: {ways}")
     return Tree(without_leaves(asked.tree.root, set(_deepest_first(asked.tree.root)[:surplus])))
 
 
@@ -156,10 +150,3 @@ def _without_features(tree: Tree, features: Sequence[str]) -> Tree:
 
 def _count(tree: Tree) -> int:
     return sum(isinstance(node, Leaf) for node, _ in flatten(tree.root))
-
-
-def _at_least_one(keep: int) -> int:
-    count = operator.index(keep)
-    if count < 1:
-        raise ValueError(f"keep is a number of leaves, 1 or more; got {keep}")
-    return count

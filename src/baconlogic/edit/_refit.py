@@ -12,30 +12,25 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from baconlogic.core import Floats
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core.answers import Link
 from baconlogic.core.checks import check_finite
 from baconlogic.core.columns import Columns
 from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Gate, Leaf, Node, Path, flatten
-from baconlogic.core.results import Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Result, Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.edit import _gradient as gradient
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Choice = set[tuple[Path, str]]
+Choice = set[tuple[Path, str]]
 
 WORDS = ("weights", "andness", "criteria")
 SAMPLE = 10_000  # rows that are learned from first, where there are at least twice as many
@@ -108,9 +103,8 @@ def refit_decision(
     labels = decision.classes if several and label is None else (label,)
     trees, links, said = list(decision.trees), list(decision.links), _told(decision)
     for each in labels:
-        asked = subject(decision, label=each)
-        found = learn(asked, X, y, free=free, fixed=fixed, sample_weight=sample_weight, penalty=penalty,
-                      hold=False, columns=columns)  # fmt: skip
+        found = learn(subject(decision, label=each), X, y, free=free, fixed=fixed, sample_weight=sample_weight,
+                      penalty=penalty, hold=False, columns=columns)  # fmt: skip
         place = decision.classes.index(each) if several else 0
         trees[place], links[place] = found.tree, found.link
         story = {"log_loss_before": found.loss_before, "log_loss_after": found.loss_after, "penalty": float(penalty)}
@@ -179,7 +173,9 @@ def _solved(penalised: gradient.PenalisedLoss, words: list[set[str]], table: Col
     link, before = _lowest(as_it_was, np.zeros(2))
     loss_before = as_it_was.log_loss(link)
     if moving:
-        still = {k: evaluation.truths(order[k][0], table) for k in _still(order, moving)}
+        moves = gradient.moves(order, moving)  # what does not move below what does is still
+        parts = [i for k, (_, below) in enumerate(order) if moves[k] for i in below if not moves[i]]
+        still = {k: evaluation.truths(order[k][0], table) for k in parts}
         penalised = replace(penalised, moving=moving, columns=read, still=still)
         v, after = _lowest(penalised, np.r_[np.zeros(len(penalised.spans()) - 2), link])
         if after < before:
@@ -204,12 +200,6 @@ def _lowest(penalised: gradient.PenalisedLoss, start: Floats) -> tuple[Floats, f
             if found.success or not gained > 1e-6 * abs(loss):
                 break
     return best, loss
-
-
-def _still(order: list[tuple[Node, tuple[int, ...]]], moving: Mapping[int, Any]) -> list[int]:
-    """Return the largest parts in which nothing is free."""
-    moves_at = gradient.moves(order, moving)
-    return [i for k, (_, below) in enumerate(order) if moves_at[k] for i in below if not moves_at[i]]
 
 
 def _only(table: Columns, root: Node, seen: NDArray[np.bool_]) -> Columns:
@@ -243,15 +233,12 @@ def freedom(tree: Tree, free: Any, fixed: Any) -> list[set[str]]:
     if fixed is not None and not (isinstance(free, str) and free == "all"):
         raise ValueError("free= says what may move and fixed= what may not, all else being the other; give one of them")
     nodes = dict(tree.walk())
-    every = {(path, word) for path, node in nodes.items() for word in _own(node)}
+    gates, leaves = ([path for path, node in nodes.items() if isinstance(node, kind)] for kind in (Gate, Leaf))
+    every = {(path, word) for path in gates for word in WORDS[:2]} | {(path, WORDS[2]) for path in leaves}
     chosen = _chosen(nodes, free if fixed is None else fixed, "free" if fixed is None else "fixed")
     moving = every & chosen if fixed is None else every - chosen
     places = sorted(nodes, key=lambda path: [*path, math.inf])  # children first
     return [{word for word in WORDS if (path, word) in moving} for path in places]
-
-
-def _own(node: Node) -> tuple[str, ...]:
-    return ("weights", "andness") if isinstance(node, Gate) else ("criteria",) if isinstance(node, Leaf) else ()
 
 
 def _chosen(nodes: Mapping[Path, Node], said: Any, what: str) -> Choice:
@@ -260,20 +247,15 @@ def _chosen(nodes: Mapping[Path, Node], said: Any, what: str) -> Choice:
     if isinstance(said, Mapping):
         pairs = list(said.items())
     else:
-        listed = list(said) if isinstance(said, list | set | frozenset) or _is_list(said) else [said]
+        path = isinstance(said, tuple) and all(isinstance(step, int) for step in said)
+        listed = list(said) if isinstance(said, list | tuple | set | frozenset) and not path else [said]
         pairs = [((), each) if each in (*WORDS, "all") else (each, "all") for each in listed]
     chosen: Choice = set()
     for part, words in pairs:
-        tops = _places(nodes, part, what)
-        meant = _as_words(words, what)
+        tops, meant = _places(nodes, part, what), _as_words(words, what)
         inside = {path for path in nodes if any(path[: len(top)] == top for top in tops)}
         chosen |= {(path, word) for path in inside for word in meant}
     return chosen
-
-
-def _is_list(said: Any) -> bool:
-    """Whether a tuple is a list of parts and words rather than a path."""
-    return isinstance(said, tuple) and not all(isinstance(step, int) for step in said)
 
 
 def _as_words(given: Any, what: str) -> tuple[str, ...]:

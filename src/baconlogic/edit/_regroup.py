@@ -67,9 +67,8 @@ def regroup(tree: Tree, groups: Mapping[str, Sequence[str]]) -> Tree:
 
 def _check(tree: Tree, groups: Mapping[str, Sequence[str]]) -> None:
     if not isinstance(groups, Mapping) or not groups:
-        raise TypeError(
-            f'groups are a mapping of names to features, e.g. {{"size": ["area", "radius"]}}; got {groups!r}'
-        )
+        example = '{"size": ["area", "radius"]}'
+        raise TypeError(f"groups are a mapping of names to features, e.g. {example}; got {groups!r}")
     seen: dict[str, str] = {}
     for group, features in groups.items():
         if isinstance(features, str) or not isinstance(features, Sequence):
@@ -78,14 +77,11 @@ def _check(tree: Tree, groups: Mapping[str, Sequence[str]]) -> None:
             raise ValueError(f"a group needs a name and at least one feature, got {group!r}: {list(features)!r}")
         for feature in features:
             if feature not in tree.features:
-                raise LookupError(
-                    f"the group {group!r} has {feature!r}, which the tree does not use; it uses "
-                    f"{', '.join(map(repr, tree.features))}"
-                )
+                uses = ", ".join(map(repr, tree.features))
+                raise LookupError(f"the group {group!r} has {feature!r}, which the tree does not use; it uses {uses}")
             if seen.setdefault(feature, group) != group or list(features).count(feature) > 1:
-                raise ValueError(
-                    f"{feature!r} is listed twice, in {seen[feature]!r} and {group!r}; it goes to one group"
-                )
+                twice = f"in {seen[feature]!r} and {group!r}"
+                raise ValueError(f"{feature!r} is listed twice, {twice}; it goes to one group")
 
 
 def _negations_at_leaves(root: Node) -> Node:
@@ -115,9 +111,7 @@ def _groups(order: Order, of: Mapping[str, str]) -> dict[int, Group]:
     return found
 
 
-def _meetings(
-    order: Order, group_of: Mapping[int, Group], share: Sequence[float]
-) -> tuple[Mapping[Group, _Mean], _Mean]:
+def _meetings(order: Order, group_of: dict[int, Group], share: list[float]) -> tuple[dict[Group, _Mean], _Mean]:
     """Return the mean andness at which members of each group meet, and at which different groups do.
 
     Two leaves meet at the gate where their ways to the root join; a pair counts by the product of their shares.

@@ -15,13 +15,14 @@ With a tolerance, gates that are nearly the same merge too, and leaves without e
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from baconlogic.core import Floats, gcd
 from baconlogic.core import evaluate as evaluation
-from baconlogic.core import gcd
 from baconlogic.core.columns import Columns
 from baconlogic.core.evaluate import Truths, combined, leaf_truths
 from baconlogic.core.levels import LEVELS, nearest_level
@@ -30,13 +31,7 @@ from baconlogic.core.tree import Tree
 from baconlogic.edit._parameters import negated
 from baconlogic.edit._structure import carried, without
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Parts = list[tuple[Node, float]]  # inputs with their exponents; with their weights when neutral or drastic
+Parts = list[tuple[Node, float]]  # inputs with their exponents; with their weights when neutral or drastic
 
 SAME = 1e-13  # how well a gate must give back the exponents it was made for
 LEAST_EXPONENT = 0.05  # (1e-308) ** 0.05 is 4e-16
@@ -81,7 +76,6 @@ def simplify(tree: Tree, tolerance: float = 0.0, X: Any = None) -> Tree:
     """
     if not 0.0 <= tolerance <= 1.0:
         raise ValueError(f"tolerance is a difference of truths, from 0 to 1, e.g. 0.01; got {tolerance!r}")
-    root = tree.root
     for caution in CAUTIONS:
         root = _merged_through(tree.root, caution)
         if _agree(tree.root, root):
@@ -222,9 +216,8 @@ def _opened(parts: Parts, position: int, kind: Kind) -> Parts:
 
 def _nearest_ends(root: Node) -> dict[int, _Ends]:
     """Return, by id, the logarithms of how near to 0 and to 1 a node comes while its leaves stay NEAR_ONE away."""
-    found: dict[int, _Ends] = {}
-    ends: list[_Ends] = []
-    for node, below in flatten(root):
+    order, ends = flatten(root), list[_Ends]()
+    for node, below in order:
         own = _Ends(math.log(NEAR_ONE), math.log(NEAR_ONE))
         if isinstance(node, Gate):
             dual = node.coefficients.dual
@@ -232,8 +225,7 @@ def _nearest_ends(root: Node) -> dict[int, _Ends]:
         elif below:
             own = ends[below[0]].turned()
         ends.append(own)
-        found[id(node)] = own
-    return found
+    return {id(node): own for (node, _), own in zip(order, ends, strict=True)}
 
 
 def _least(ends: list[_Ends], weights: Sequence[float], gate: gcd.Coefficients) -> _Ends:
@@ -354,8 +346,7 @@ def _truths_to_compare(leaves: int) -> Floats:
 
 
 def _root_truths(root: Node, truths: Floats) -> Floats:
-    found: list[Floats] = []
-    leaves = iter(truths)
+    found, leaves = list[Floats](), iter(truths)
     for node, below in flatten(root):
         found.append(next(leaves) if isinstance(node, Leaf) else combined(node, [found[i] for i in below]))
         for i in below:
@@ -372,9 +363,6 @@ class _Move(NamedTuple):
     position: int
     node: Node
     inputs: list[Floats]
-
-    def truth(self) -> Floats:
-        return self.inputs[0] if len(self.inputs) == 1 else combined(self.node, self.inputs)
 
 
 def _approximated(original: Tree, root: Node, tolerance: float, X: Any) -> Tree:
@@ -397,7 +385,8 @@ def _approximated(original: Tree, root: Node, tolerance: float, X: Any) -> Tree:
         for move in _moves(truths):
             if move.node in refused:
                 continue
-            change = float(np.max(np.abs(truths.root_if(move.position, move.truth()) - target), initial=0.0))
+            truth = move.inputs[0] if len(move.inputs) == 1 else combined(move.node, move.inputs)
+            change = float(np.max(np.abs(truths.root_if(move.position, truth) - target), initial=0.0))
             if change > tolerance:
                 refused.add(move.node)  # what is too much now is not tried again
             elif change < least:
@@ -423,17 +412,13 @@ def _moves(truths: Truths) -> Iterator[_Move]:
         if not isinstance(node, Gate):
             continue
         for place, child in enumerate(node.inputs):
-            inner = truths.order[below[place]][1]
-            others = [truths.of[i] for i in below]
+            leaf, others = child.input if isinstance(child, Not) else child, [truths.of[i] for i in below]
             if isinstance(child, Gate) and not child.name:
-                inputs = [*others[:place], *(truths.of[i] for i in inner), *others[place + 1 :]]
+                inner = [truths.of[i] for i in truths.order[below[place]][1]]
+                inputs = [*others[:place], *inner, *others[place + 1 :]]
                 yield from (_Move(position, made, inputs) for made in _mergers(node, place, child))
-            elif _is_leaf(child) and not (node.name and len(below) == 2):  # a named gate stays
+            elif isinstance(leaf, Leaf) and not (node.name and len(below) == 2):  # a named gate stays
                 yield _Move(position, without(node, place), others[:place] + others[place + 1 :])
-
-
-def _is_leaf(node: Node) -> bool:
-    return isinstance(node, Leaf) or (isinstance(node, Not) and isinstance(node.input, Leaf))
 
 
 def _mergers(gate: Gate, place: int, child: Gate) -> Iterator[Gate]:

@@ -7,22 +7,16 @@ depends on the number, and a gate keeps its place between them: what was a produ
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baconlogic.core import gcd, notation
-from baconlogic.core.checks import ParameterError, Place
+from baconlogic.core.checks import ParameterError, TreePart
 from baconlogic.core.levels import LEVELS
-from baconlogic.core.nodes import Gate, Leaf, Node, flatten
+from baconlogic.core.nodes import Gate, Leaf, Node, Path, flatten
 from baconlogic.core.tree import Tree
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from baconlogic.core.levels import LEVELS
-from baconlogic.core.nodes import Path
 
 _RESOLVED = 2e-7  # the distance to the drastic end that a gate must leave, or be drastic
 
@@ -65,7 +59,7 @@ def remove(tree: Tree, what: Path | Node | str) -> Tree:
         gate = tree[path]
         if isinstance(gate, Gate):  # a negation has nothing to say without its input
             return tree.replace(path, without(gate, place))
-    raise ParameterError(Place(what), " is all there is; a tree needs at least one leaf")
+    raise ParameterError(TreePart(what), " is all there is; a tree needs at least one leaf")
 
 
 def without(gate: Gate, place: int) -> Node:

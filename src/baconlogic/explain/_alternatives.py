@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core.checks import LABEL, ParameterError
 from baconlogic.core.columns import Columns
-from baconlogic.core.results import Listing, Result
+from baconlogic.core.subject import Listing, Result
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import aligned, listed, one_line
 from baconlogic.learn.thresholds import SETTLED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from baconlogic.learn.path import PathEntry
 
     Features = frozenset[str]
@@ -117,8 +114,7 @@ def alternatives(
             "no logic was found that beats the base rate on rows held out, so there is nothing to choose from; "
             "too few rows, or a search that holds none out, give none either"
         )
-    chosen = _diverse(_near(found, tolerance), n)
-    return _told(chosen, X, n, tolerance)
+    return _told(_diverse(_near(found, tolerance), n), X, n, tolerance)
 
 
 def _seeded(clf: Any) -> Any:
@@ -166,11 +162,9 @@ def _find(clf: Any, X: Any, y: NDArray[Any], n: int, tolerance: float, n_jobs: i
             useful += not _near(found, tolerance).keys().isdisjoint(frozenset(entry.tree.features) for entry in entries)
             best = min(entries, key=lambda entry: (entry.loss, entry.leaves))
             ranked = [name for name in best.tree.features if name not in (clf.required or ())]
-            for name in ranked if not forbidden else ranked[:BRANCHES]:
-                wider = forbidden | {name}
-                if wider not in seen:
-                    seen.add(wider)
-                    waiting.append(wider)
+            wider = [forbidden | {name} for name in (ranked[:BRANCHES] if forbidden else ranked)]
+            waiting += [each for each in wider if each not in seen]
+            seen.update(wider)
     return found
 
 
@@ -191,17 +185,14 @@ def _paths(clf: Any, X: Any, y: NDArray[Any], batch: Sequence[Features], n_jobs:
         banned = {*(clf.forbidden or ()), *forbidden}
         if not columns - banned:
             return []
-        fitted = clone(clf).set_params(forbidden=sorted(banned), n_jobs=1, verbose=False).fit(X, y)
-        return list(fitted.path_)
+        return list(clone(clf).set_params(forbidden=sorted(banned), n_jobs=1, verbose=False).fit(X, y).path_)
 
     return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fit)(forbidden) for forbidden in batch))
 
 
 def _score(entry: PathEntry) -> float:
     """Return the accuracy on rows held out; a rule that explains every row is not validated."""
-    if math.isnan(entry.accuracy):
-        return 1.0 if entry.in_sample_loss < SETTLED else 0.0
-    return entry.accuracy
+    return float(entry.in_sample_loss < SETTLED) if math.isnan(entry.accuracy) else entry.accuracy
 
 
 def _near(found: dict[Features, PathEntry], tolerance: float) -> dict[Features, PathEntry]:
@@ -215,12 +206,8 @@ def _diverse(found: dict[Features, PathEntry], n: int) -> list[PathEntry]:
     taken = [next(iter(left))]
     while len(taken) < min(n, len(left)):
         rest = [features for features in left if features not in taken]
-        taken.append(max(rest, key=lambda features: min(_distance(features, other) for other in taken)))
+        taken.append(max(rest, key=lambda a: min(1.0 - len(a & b) / len(a | b) for b in taken)))
     return [left[features] for features in left if features in taken]
-
-
-def _distance(a: Features, b: Features) -> float:
-    return 1.0 - len(a & b) / len(a | b)
 
 
 def _told(chosen: Sequence[PathEntry], X: Any, n: int, tolerance: float) -> Alternatives:

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baconlogic import metrics
+from baconlogic.core import Bools, Floats
 from baconlogic.core.evaluate import Truths, leaf_truths
-from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.nodes import Leaf
+from baconlogic.core.subject import Listing, Result, Subject, subject
 from baconlogic.core.words import aligned, listed, one_line, percent
 from baconlogic.edit._structure import without_leaves
 from baconlogic.explain._words import LeafRole, by_feature, feature_role, leaf_roles
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from baconlogic.core.nodes import Leaf
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    LeafTruths = dict[Leaf, Floats]
+LeafTruths = dict[Leaf, Floats]
 
 RARE = 0.01  # the share of rows at each end of a feature's values that is left out: one outlier must not decide
 MOST_VALUES = 21  # of a feature with several leaves to be tried in each row
@@ -62,11 +56,7 @@ class Attribution(Listing):
     def __str__(self) -> str:
         header = ["feature", "role", "weight", "decides", "changes", "moves truth by"]
         lines = [
-            [
-                one_line(row.feature),
-                row.role_in_words,
-                *(_share(x) for x in (row.weight, row.decisive, row.changed, row.moved)),
-            ]
+            [row.feature, row.role_in_words, *map(_share, (row.weight, row.decisive, row.changed, row.moved))]
             for row in self.rows
         ]
         if self.accuracy is not None:
@@ -135,9 +125,8 @@ def _decisive(leaves: list[Leaf], asked: Subject, truths: LeafTruths) -> float:
     """Return the share of rows in which the decision depends on the value of a feature."""
     seen = np.stack([truths[leaf] for leaf in leaves], axis=1)
     tried = np.linspace(RARE, 1.0 - RARE, 2 if len(leaves) == 1 else MOST_VALUES) * (len(seen) - 1)
-    values = np.unique(seen[np.lexsort(seen.T)][np.rint(tried).astype(int)], axis=0)
     yes = no = np.zeros(len(seen), dtype=bool)
-    for value in values:
+    for value in np.unique(seen[np.lexsort(seen.T)][np.rint(tried).astype(int)], axis=0):
         others = {leaf: np.full(len(seen), truth) for leaf, truth in zip(leaves, value, strict=True)}
         said = asked.decides(Truths(asked.tree.root, {**truths, **others}).of[-1])
         yes, no = yes | said, no | ~said

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from baconlogic.core.checks import Hint, ParameterError
 from baconlogic.core.criteria import Table, unlisted
 from baconlogic.core.nodes import Leaf, mapped
+from baconlogic.core.subject import Instance
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import degree, listed, number, one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from baconlogic.core.subject import Instance
 
 
 def with_leaves(tree: Tree, change: Callable[[Leaf], Leaf]) -> Tree:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from baconlogic.core.nodes import Gate
 from baconlogic.core.notation import say
-from baconlogic.core.results import Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Result, Subject, subject
 from baconlogic.core.words import aligned, listed, number, one_line, percent
-from baconlogic.explain._words import by_feature, feature_role, leaf_roles, statement, told
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.explain._words import LeafRole
+from baconlogic.explain._words import LeafRole, by_feature, feature_role, leaf_roles, statement, told
 
 MOST_ROWS = 10  # to be listed in text
 
@@ -147,9 +142,8 @@ def compare(
     """
     a, b = subject(model_a, threshold, label), subject(model_b, threshold, label)
     if a.classes and b.classes and a.yes != b.yes:
-        raise ValueError(
-            f"the first tree speaks for {a.yes!r:.60}, the second for {b.yes!r:.60}; compare like with like"
-        )
+        said = f"the first tree speaks for {a.yes!r:.60}, the second for {b.yes!r:.60}"
+        raise ValueError(f"{said}; compare like with like")
     uses = [{f: _use(leaves) for f, leaves in by_feature(leaf_roles(each.tree)).items()} for each in (a, b)]
     common = tuple(feature for feature in uses[0] if feature in uses[1])
     pairs = [FeatureDifference(feature, uses[0][feature], uses[1][feature]) for feature in common]

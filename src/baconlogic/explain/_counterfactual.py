@@ -12,31 +12,24 @@ distance over which its criterion goes from hardly true to nearly true. A change
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from baconlogic.core import Floats
+from baconlogic.core.answers import Label
 from baconlogic.core.checks import Parameter, ParameterError, check_finite
+from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Table
 from baconlogic.core.nodes import Leaf
-from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import Instance, Subject, subject
+from baconlogic.core.subject import Instance, Listing, Result, Subject, subject
+from baconlogic.core.tree import Tree
 from baconlogic.core.words import aligned, number, one_line
 from baconlogic.explain import _case as cases
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.columns import Columns
-    from baconlogic.core.tree import Tree
-
-    Floats = NDArray[np.float64]
 
 BISECTIONS = 40
 NUDGES = (0.0, *(10.0**k for k in range(-15, -2)))  # rounding may leave a value just short of turning the decision
@@ -87,9 +80,8 @@ class Counterfactual(Listing):
 
     def __str__(self) -> str:
         decision, other = cases.answer(self.decision), cases.answer(self.other)
-        lines = [
-            f"The answer is {decision}: the truth is {number(self.truth)}, and it turns at {number(self.threshold)}."
-        ]
+        turns = f"the truth is {number(self.truth)}, and it turns at {number(self.threshold)}"
+        lines = [f"The answer is {decision}: {turns}."]
         if self.rows:
             lines += [f"It would be {other} if one of these values changed, and nothing else:", _table(self.rows)]
         else:
@@ -104,9 +96,8 @@ class Counterfactual(Listing):
             lines.append("Changing several values together would not need less.")
         if self.limits and not (self.rows and self.joint):
             lines.append(f"This takes for granted that {'; '.join(self.limits)}.")
-        return "\n".join(
-            [*lines, *([f"Changes are counted in units of the feature: {self.unit}."] if self.joint else [])]
-        )
+        counted = [f"Changes are counted in units of the feature: {self.unit}."] if self.joint else []
+        return "\n".join([*lines, *counted])
 
 
 def counterfactual(
@@ -136,7 +127,7 @@ def counterfactual(
     _check_names(immutable, known, "immutable")
     _check_names(steps, known, "step")
     found = _actions(case, table, immutable, steps)
-    search = _Search(about, case, found)
+    search = _BoxSearch(about, case, found)
     radii = search.radii([*([action] for action in found), found]) if found else np.array([])
     singles = [search.single(action, radius) for action, radius in zip(found, radii, strict=False)]
     rows = sorted((each for each in singles if each), key=lambda point: round(search.sizes(point)[0], 9))
@@ -223,12 +214,9 @@ class Action:
         return min(max(near, self.low), self.high)
 
 
-def _actions(
-    case: Instance, table: Columns | None, immutable: Iterable[str], steps: Mapping[str, float]
-) -> list[Action]:
+def _actions(case: Instance, table: Columns | None, fixed: Sequence[str], steps: dict[str, float]) -> list[Action]:
     """Return what may change in a case; missing values stay as they are."""
-    fixed, leaves = set(immutable), case.leaves
-    found: list[Action] = []
+    found, leaves = list[Action](), case.leaves
     for name, value in case.values.items():
         if name in fixed or value is None or (isinstance(value, float) and math.isinf(value)):
             continue
@@ -250,10 +238,9 @@ def _limits(found: Sequence[Action], case: Instance, seen: bool) -> tuple[str, .
     """Say what was not to change: of what cannot be, one must know among what it was sought."""
     open_, leaves, missing = {action.feature: action for action in found}, case.leaves, case.missing
     fixed = [name for name in leaves if name not in open_ and name not in missing]
-    flags = [
-        name for name, action in open_.items() if action.options is not None and not cases.categories(leaves[name])
-    ]
-    named = [name for name in leaves if not seen and cases.unnamed(leaves[name]) and cases.categories(leaves[name])]
+    kinds = [name for name in leaves if cases.categories(leaves[name])]
+    flags = [name for name, action in open_.items() if action.options is not None and name not in kinds]
+    named = [name for name in kinds if not seen and cases.unnamed(leaves[name])]
     said = [
         (fixed, "stays as it is", "stay as they are"),
         (missing, "stays missing", "stay missing"),
@@ -305,15 +292,16 @@ def _is_flag(name: str, leaves: Sequence[Leaf], table: Columns | None) -> bool:
 
 def _number(name: str, value: Any, leaves: Sequence[Leaf], table: Columns | None, step: float | None) -> Action:
     bends = [bend for leaf in leaves for bend in leaf.criterion.bends]  # beyond them, nothing changes any more
-    spans = [leaf.criterion.span(0.05) for leaf in leaves]
-    low, high, scale = min(bends), max(bends), min(end - start for start, end in spans)
+    low, high = min(bends), max(bends)
+    scale = min(end - start for start, end in (leaf.criterion.span(0.05) for leaf in leaves))
     whole = isinstance(value, int)
     if table is not None:
         column = table.numbers(name)
         seen = column[np.isfinite(column)]
         if seen.size:
             low, high = max(low, float(seen.min())), min(high, float(seen.max()))
-            scale = _spread(seen) or scale
+            first, third = np.quantile(seen, (0.25, 0.75))  # where half of it is one value, the standard deviation
+            scale = float((third - first) / NORMAL_QUARTILES or seen.std()) or scale
             whole = bool((seen == np.round(seen)).all()) and float(value).is_integer()
     step = step or (1.0 if whole else None)
     low, high = min(low, float(value)), max(high, float(value))
@@ -323,13 +311,7 @@ def _number(name: str, value: Any, leaves: Sequence[Leaf], table: Columns | None
     return Action(name, value, scale, low, high, step)
 
 
-def _spread(values: Floats) -> float:
-    """Return the robust spread of a column; where half of it is one value, the standard deviation."""
-    first, third = np.quantile(values, (0.25, 0.75))
-    return float((third - first) / NORMAL_QUARTILES or values.std())
-
-
-class _Search:
+class _BoxSearch:
     """The search for the nearest cases that are decided otherwise; such a case is given by the values that differ."""
 
     def __init__(self, about: Subject, case: Instance, found: list[Action]) -> None:
@@ -446,20 +428,16 @@ class _Search:
 
     def _shrunk(self, point: dict[str, Any]) -> dict[str, Any]:
         """Take back as much of the changes as whole steps and categories leave unneeded."""
-        points = []
-        for share in np.linspace(0.0, 1.0, GRID // 2 + 1):
-            moved = dict(point)
-            for name, value in point.items():
-                action = self._actions[name]
-                if action.options is None and action.step is None and share < 1.0:
-                    moved[name] = action.value + float(share) * (value - action.value)
-            points.append(moved)
+        actions = [self._actions[name] for name in point]
+        old = {each.feature: each.value for each in actions if each.options is None and each.step is None}
+        shares = np.linspace(0.0, 1.0, GRID // 2 + 1)[:-1].tolist()
+        points = [point | {name: v + share * (point[name] - v) for name, v in old.items()} for share in shares]
+        points.append(point)
         shrunk = points[int(np.flatnonzero(self._turns(self._truths(_rows(points))))[0])]
         return {name: value for name, value in shrunk.items() if self._actions[name].size(value) > 0.0}
 
     def _truths(self, changed: dict[str, list[Any]]) -> Floats:
-        count = len(next(iter(changed.values())))
-        return self._tree.evaluate({**self._rows(count), **changed})
+        return self._tree.evaluate({**self._rows(len(next(iter(changed.values())))), **changed})
 
     def _turns(self, truths: Floats) -> NDArray[np.bool_]:
         return np.asarray(self._about.decides(truths) != self.yes)
@@ -503,8 +481,8 @@ def _outward(action: Action, radius: float) -> list[Floats]:
     if action.step is None:
         return [radius * (1.0 + np.array(NUDGES)), np.linspace(radius, action.farthest, GRID)]
     unit = np.float64(action.step / action.scale)
-    first, last = max(round(radius / unit), 1), math.floor(action.farthest / unit + 0.5)
-    last = min(last, first + SCANNED)
+    first = max(round(radius / unit), 1)
+    last = min(math.floor(action.farthest / unit + 0.5), first + SCANNED)
     return [np.arange(start, min(start + GRID, last + 1)) * unit for start in range(first, last + 1, GRID)]
 
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baconlogic.core.answers import Label
 from baconlogic.core.levels import AND_ROLES, NEUTRAL_ROLE, OR_ROLES
-from baconlogic.core.results import Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Result, Subject, subject
+from baconlogic.core.tree import Tree
 from baconlogic.core.words import aligned, listed, number, one_line, percent
 from baconlogic.explain._case import answer
 from baconlogic.explain._words import ALONE, Group, Item, LeafRole, Statement, band, leaf_roles, statement, told
-
-if TYPE_CHECKING:
-    from baconlogic.core.answers import Label
-    from baconlogic.core.tree import Tree
 
 MOST_ITEMS = 8  # to be told one by one in the summary
 MOST_INNER = 4  # statements of a group to be told where it is mentioned
@@ -73,8 +70,7 @@ def _summary(asked: Subject, condition: str) -> str:
     """Say the whole in one sentence; a threshold outside the truths is all there is to say."""
     if 0.0 <= asked.threshold < 1.0:
         return f"{_opening(asked.yes)} {condition}."
-    always = "Always" if asked.threshold < 0.0 else "Never"
-    reach = "below 0" if asked.threshold < 0.0 else "above 1"
+    always, reach = ("Always", "below 0") if asked.threshold < 0.0 else ("Never", "above 1")
     turn = number(asked.threshold)
     return f"{always} {answer(asked.yes)}, whatever the values: the decision turns at {turn}, and no truth is {reach}."
 
@@ -96,9 +92,8 @@ def _when(alone: Statement, threshold: float) -> str:
 
 def _condition(whole: Group, threshold: float) -> str:
     """Say what the whole needs; groups are told where they are mentioned when they are small, else by reference."""
-    shown, rest = whole.items[:MOST_ITEMS], whole.items[MOST_ITEMS:]
-    if len(rest) == 1:
-        shown, rest = whole.items, []
+    most = MOST_ITEMS + (len(whole.items) == MOST_ITEMS + 1)  # one more takes no more room than to say so
+    shown, rest = whole.items[:most], whole.items[most:]
     inline = len(shown) <= MOST_ITEMS // 2
     said = [_mention(item, inline=inline) for item in shown]
     referred = any(isinstance(item.said, Group) and not (inline and _is_small(item.said)) for item in shown)
@@ -156,9 +151,8 @@ def _sentence(group: Group, *, whole: bool) -> str:
         said.append(f"{'not ' if item.negated else ''}{text}{weight}")
     codes = ", ".join(code if times == 1 else f"{code} x{times}" for code, times in Counter(group.codes).items())
     called = group.called if group.name or not whole else "overall"
-    called = f"{called[:1].upper()}{called[1:]}"
     equal = ", equally" if even and len(said) > 1 else ""
-    return f"{called}: {group.level.phrase}: {_series(said, _last(group))}{equal} ({codes})."
+    return f"{called[:1].upper()}{called[1:]}: {group.level.phrase}: {_series(said, _last(group))}{equal} ({codes})."
 
 
 def _weight(share: float, shares: list[float]) -> str:

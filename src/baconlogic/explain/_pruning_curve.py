@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baconlogic import metrics
 from baconlogic.core.evaluate import Truths, leaf_truths
 from baconlogic.core.nodes import Leaf
-from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import subject
+from baconlogic.core.subject import Listing, Result, subject
 from baconlogic.core.words import aligned, listed, one_line, percent
 from baconlogic.edit._prune import best_order, bottom_order
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
 
 ORDERS = ("bottom", "best")
 ROUNDING = 1e-12  # accuracies that differ by less are equal
@@ -58,13 +54,7 @@ class PruningCurve(Listing):
     def __str__(self) -> str:
         header = ["leaves left", "from the bottom: without", "accuracy", "in the best order: without", "accuracy"]
         lines = [
-            [
-                str(low.leaves),
-                one_line(low.removed),
-                _exact(low.accuracy),
-                one_line(best.removed),
-                _exact(best.accuracy),
-            ]
+            [str(low.leaves), low.removed, _exact(low.accuracy), best.removed, _exact(best.accuracy)]
             for low, best in zip(self.steps("bottom"), self.steps("best"), strict=True)
         ]
         lines[0][1] = lines[0][3] = "(the whole tree)"
@@ -81,10 +71,8 @@ class PruningCurve(Listing):
         kept = listed([one_line(name) for name in least.kept], "and")
         do = "does" if least.leaves == 1 else "do"
         said = f"{least.leaves} of {of} leaves {do} as well as all of them, {percent(least.accuracy)} right: {kept}."
-        if least.accuracy > self.base + ROUNDING:
-            return said
-        base = percent(self.base)
-        return f"{said} But so does always giving the more frequent answer ({base}): accuracy tells little here."
+        but = f" But so does always giving the more frequent answer ({percent(self.base)}): accuracy tells little here."
+        return said if least.accuracy > self.base + ROUNDING else said + but
 
 
 def pruning_curve(
@@ -108,13 +96,10 @@ def pruning_curve(
     known = asked.positive(y, table.rows)
     truths = leaf_truths(asked.tree.root, table)
     whole = asked.decides(Truths(asked.tree.root, truths).of[-1])
-    orders = {
-        "bottom": bottom_order(asked.tree),
-        "best": ((leaf, tree) for leaf, tree, _ in best_order(asked, table, known)),
-    }
+    orders = bottom_order(asked.tree), ((leaf, tree) for leaf, tree, _ in best_order(asked, table, known))
     steps: list[PruningStep] = []
-    for order in ORDERS:
-        for removed, tree in [("", asked.tree), *((leaf.feature, tree) for leaf, tree in orders[order])]:
+    for order, taken in zip(ORDERS, orders, strict=True):
+        for removed, tree in [("", asked.tree), *((leaf.feature, tree) for leaf, tree in taken)]:
             decided = asked.decides(Truths(tree.root, truths).of[-1])
             leaves = sum(isinstance(node, Leaf) for _, node in tree.walk())
             right, changed = metrics.accuracy(decided, known), float(np.mean(decided != whole))

@@ -13,32 +13,25 @@ Where several features pull both ways at once, bounds may be wider than exact: a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from itertools import compress, product
+from typing import Any
 
 import numpy as np
 
+from baconlogic.core import Floats
+from baconlogic.core.answers import Label
 from baconlogic.core.criteria import Table
 from baconlogic.core.evaluate import both_combined
 from baconlogic.core.nodes import Leaf, flatten
-from baconlogic.core.results import Result
-from baconlogic.core.subject import Instance, Subject, subject
+from baconlogic.core.subject import Instance, Result, Subject, subject
+from baconlogic.core.tree import Tree
 from baconlogic.core.words import number
 from baconlogic.explain import _case as cases
-from baconlogic.explain._words import leaf_roles
+from baconlogic.explain._words import LeafRole, leaf_roles
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.tree import Tree
-    from baconlogic.explain._words import LeafRole
-
-    Floats = NDArray[np.float64]
-    Sided = tuple[float, float]  # truth and falsity
+Sided = tuple[float, float]  # truth and falsity
 
 MOST_BANDS = 6  # missing features with several leaves, for which "free" means both any value and still missing
 
@@ -84,12 +77,7 @@ class Reasons(Result):
 
 
 def reasons(
-    model: Any,
-    row: Any,
-    *,
-    threshold: float | None = None,
-    label: Any = None,
-    columns: Sequence[str] | None = None,
+    model: Any, row: Any, *, threshold: float | None = None, label: Any = None, columns: Sequence[str] | None = None
 ) -> Reasons:
     """Return a minimal set of values that fixes the decision of a case, and a minimal set that could turn it.
 
@@ -188,25 +176,19 @@ class _PartialCase:
             fixed = [name for name in self._missing if name not in free]
             lone = {name for name in free if len(self.leaves[name]) == 1}
             widened = cases.with_leaves(self.about.tree, lambda leaf: _widened(leaf) if leaf.feature in lone else leaf)
-            self._variants[free] = [
-                cases.taken_as_stated(
-                    widened, [*fixed, *(name for name, gone in zip(bands, still, strict=True) if gone)]
-                )
-                for still in product((False, True), repeat=len(bands))
-            ]
+            gone = (compress(bands, still) for still in product((False, True), repeat=len(bands)))
+            self._variants[free] = [cases.taken_as_stated(widened, [*fixed, *names]) for names in gone]
         return self._variants[free]
 
-    def facts(self, names: Iterable[str]) -> tuple[Fact, ...]:
+    def facts(self, names: list[str]) -> tuple[Fact, ...]:
         """Return the facts of these features, the most important feature first."""
-        chosen = set(names)
-        values = {name: value for name, value in self.case.values.items() if name in chosen}
+        values = {name: value for name, value in self.case.values.items() if name in names}
         return tuple(Fact(name, value, cases.fact(name, value, self.leaves[name])) for name, value in values.items())
 
 
 def _widened(leaf: Leaf) -> Leaf:
     """Return a leaf whose unknown value has any truth of the criterion or the one stated for missing values."""
-    low, high = leaf.criterion.range
-    stated = leaf.criterion.missing
+    (low, high), stated = leaf.criterion.range, leaf.criterion.missing
     if stated is None or low <= stated <= high:
         return leaf
     return type(leaf)(leaf.feature, Table([(0, low), (1, high), (2, stated)], missing=stated), leaf.name)

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from baconlogic.core import gcd, notation
-from baconlogic.core.answers import two_probabilities
+from baconlogic.core.answers import Label, two_probabilities
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
-from baconlogic.core.results import Result
-from baconlogic.core.subject import subject
+from baconlogic.core.subject import Result, subject
+from baconlogic.core.tree import Tree
 from baconlogic.core.words import aligned, degree, listed, number, one_line, percent
 from baconlogic.explain import _case as cases
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.tree import Tree
 
 MATTERS = 1e-9  # an input whose extremes move a gate by less drives nothing
 MOST_CALLED = 3  # features that a part without a name is called by
@@ -72,12 +67,7 @@ class Trace(Result):
 
 
 def trace(
-    model: Any,
-    row: Any,
-    *,
-    threshold: float | None = None,
-    label: Any = None,
-    columns: Sequence[str] | None = None,
+    model: Any, row: Any, *, threshold: float | None = None, label: Any = None, columns: Sequence[str] | None = None
 ) -> Trace:
     """Follow one case from its raw values to the decision: what each node says, how true it is, what drives it."""
     about = subject(model, threshold, label)
@@ -87,11 +77,9 @@ def trace(
     truths = {path: float(truth[0]) for path, truth in found.items()}
     nodes = dict(about.tree.walk())
     steps = tuple(_step(path, nodes, case.values, truths, about.threshold) for path in nodes)
-    truth = truths[()]
+    truth, decision = truths[()], about.answer(about.decides(found[()])[0])
     chance = None if about.link is None else float(two_probabilities(about.link.score(found[()]))[0, 1])
-    decision = about.answer(about.decides(found[()])[0])
-    margin = truth - about.threshold
-    return Trace(steps, truth, about.threshold, margin, decision, chance, about.yes, about.tree)
+    return Trace(steps, truth, about.threshold, truth - about.threshold, decision, chance, about.yes, about.tree)
 
 
 def _step(
@@ -102,17 +90,15 @@ def _step(
     value = values[node.feature] if isinstance(node, Leaf) else None
     inputs = [truths[(*path, i)] for i in range(len(node.children))]
     high = truths[path] > (0.5 if path else threshold) if isinstance(node, Gate) else None
-    driver = _driver(node, inputs, truths[path], high=high) if isinstance(node, Gate) and high is not None else None
-    return TraceStep(
-        path, notation.say(node), value, weight, truths[path], None if driver is None else (*path, driver), high
-    )
+    place = _driver(node, inputs, truths[path], high=high) if isinstance(node, Gate) and high is not None else None
+    driver = None if place is None else (*path, place)
+    return TraceStep(path, notation.say(node), value, weight, truths[path], driver, high)
 
 
 def _driver(gate: Gate, inputs: list[float], truth: float, *, high: bool) -> int | None:
     """Return the input that would sink a high gate most if it were not true, or lift a low one if fully true."""
-    extreme = 0.0 if high else 1.0
     x = np.repeat(np.array(inputs)[:, None], len(inputs), axis=1)  # a column for each input that is changed
-    np.fill_diagonal(x, extreme)
+    np.fill_diagonal(x, 0.0 if high else 1.0)
     moves = np.abs(gcd.combine(x, np.array(gate.weights)[:, None], gate.coefficients) - truth)
     return int(np.argmax(moves)) if moves.max() > MATTERS else None
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import subject
+from baconlogic.core.answers import Label
+from baconlogic.core.columns import Columns
+from baconlogic.core.nodes import Leaf
+from baconlogic.core.subject import Listing, Result, subject
 from baconlogic.core.words import aligned, listed, number, one_line, percent
 from baconlogic.explain import _case as cases
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.columns import Columns
-    from baconlogic.core.nodes import Leaf
 
 MOST_VALUES = 200  # of a column of X that are tried
 DEGREES = tuple(k / 20.0 for k in range(1, 20, 2))  # 0.05, 0.15, ..., 0.95: where values are tried without X
@@ -49,16 +45,16 @@ class Unknown(Listing):
         between = f"between {number(round(self.low, 4))} and {number(round(self.high, 4))}"
         turns = f"the decision turns at {number(self.threshold)}"
         if not self.rows:
-            return (
-                f"Nothing is missing: the answer is {cases.answer(self.decision)} (truth {number(self.low)}; {turns})."
-            )
+            known = f"{cases.answer(self.decision)} (truth {number(self.low)}; {turns})"
+            return f"Nothing is missing: the answer is {known}."
         names = [one_line(row.feature) for row in self.rows]
         if self.stands:
             gone = listed(names, "and") if len(names) <= 5 else f"the {len(names)} missing values"
             stands = f"The decision already stands: {cases.answer(self.decision)}, whatever {gone} may be"
             lines = [f"{stands} (truth {between}; {turns})."]
             return "\n".join(lines if self.now in (None, self.decision) else [*lines, self._now()])
-        open_ = f"with {_count(len(names))} missing, the truth may lie anywhere {between}"
+        values = "one value" if len(names) == 1 else f"{len(names)} values"
+        open_ = f"with {values} missing, the truth may lie anywhere {between}"
         lines = [f"The decision does not stand yet: {open_}, and {turns}."]
         if self.now is not None:
             lines.append(self._now())
@@ -97,25 +93,17 @@ def unknown(
     table = None if X is None else about.table(X, columns)
     low, high = (float(end[0]) for end in about.tree.bounds(case.rows()))
     stands = low > about.threshold or high <= about.threshold
-    truth = None
-    if not cases.unstated(case):
-        truth = float(about.tree.evaluate(case.rows())[0])
+    truth = None if cases.unstated(case) else float(about.tree.evaluate(case.rows())[0])
     asks = []
     for name in case.missing:
         tried = _plausible(name, case.leaves[name], table)
         lows, highs = about.tree.bounds({**case.rows(len(tried)), name: tried})
         settled = (lows > about.threshold) | (highs <= about.threshold)
         asks.append(MissingValue(name, float(settled.mean()), float((highs - lows).mean())))
-    return Unknown(
-        stands,
-        about.answer(low > about.threshold) if stands else None,
-        low,
-        high,
-        about.threshold,
-        None if truth is None else about.answer(truth > about.threshold),
-        truth,
-        tuple(sorted(asks, key=lambda ask: (-ask.settles, ask.width))),
-    )
+    asks.sort(key=lambda ask: (-ask.settles, ask.width))
+    decision = about.answer(low > about.threshold) if stands else None
+    now = None if truth is None else about.answer(truth > about.threshold)
+    return Unknown(stands, decision, low, high, about.threshold, now, truth, tuple(asks))
 
 
 def _plausible(name: str, leaves: Sequence[Leaf], table: Columns | None) -> list[Any]:
@@ -126,8 +114,11 @@ def _plausible(name: str, leaves: Sequence[Leaf], table: Columns | None) -> list
         seen = [value for value in column.tolist() if value is not None and value == value]
         seen.sort(key=str if discrete else None)
         places = np.linspace(0, len(seen) - 1, min(len(seen), MOST_VALUES)).round().astype(int)
-        tried = [seen[place] for place in places]
-        tried = [value for value in tried if all(cases.truth_of(leaf, value) is not None for leaf in leaves)]
+        tried = [
+            value
+            for value in (seen[place] for place in places)
+            if all(cases.truth_of(leaf, value) is not None for leaf in leaves)
+        ]
         if tried:
             return tried
     if discrete:
@@ -138,9 +129,4 @@ def _plausible(name: str, leaves: Sequence[Leaf], table: Columns | None) -> list
 def _values_at(leaf: Leaf, share: float) -> Sequence[float]:
     """Return the raw values this far up the range of truths of a leaf."""
     low, high = leaf.criterion.range
-    truth = low + share * (high - low)
-    return leaf.criterion.crossings(truth)
-
-
-def _count(missing: int) -> str:
-    return "one value" if missing == 1 else f"{missing} values"
+    return leaf.criterion.crossings(low + share * (high - low))

@@ -12,20 +12,18 @@ import math
 from collections import deque
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.levels import AND_ROLES, HARD_ROLES, NEUTRAL_ROLE, Level, nearest_level
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations, shares
+from baconlogic.core.tree import Tree
 from baconlogic.core.words import degree, listed, numbers, one_line
 
-if TYPE_CHECKING:
-    from baconlogic.core.tree import Tree
-
-    Order = list[tuple[Node, tuple[int, ...]]]
-    Span = tuple[float, float]  # raw values between which a statement is more than half true; ends may be infinite
+Order = list[tuple[Node, tuple[int, ...]]]
+Span = tuple[float, float]  # raw values between which a statement is more than half true; ends may be infinite
 
 MOST_CATEGORIES = 6  # to be told one by one
 MOST_FEATURES = 4  # to call a group by
@@ -80,11 +78,9 @@ class Statement:
         elif self._flag is not None:
             truths = [1.0 - t if negated else t for t in criterion.flag or ()]
             said = ", ".join(f"{degree(truths[flag])} when {flag}" for flag in (self._flag, 1 - self._flag))
-        elif not self.spans:
-            said = "never more than half true"
         else:
-            always = self.spans == ((-math.inf, math.inf),)
-            said = "more than half true everywhere" if always else places(self.spans, criterion.unit)
+            known = {(): "never more than half true", ((-math.inf, math.inf),): "more than half true everywhere"}
+            said = known.get(self.spans) or places(self.spans, criterion.unit)
         return said + self._when_missing()
 
     def _when_missing(self) -> str:
@@ -106,7 +102,8 @@ class Statement:
         wanted = self._wanted()
         if wanted != "fitting":
             return f"the {'higher' if wanted == 'high' else 'lower'}, the more"
-        return "in between" if self._is_inner() else "in certain ranges"
+        inner = len(self.spans) == 1 and all(math.isfinite(end) for end in self.spans[0])
+        return "in between" if inner else "in certain ranges"
 
     @property
     def _flag(self) -> int | None:
@@ -115,9 +112,6 @@ class Statement:
         if len(self.leaves) > 1 or criterion.flag is None:
             return None
         return int(bool(criterion.rising) != self.negated[0])
-
-    def _is_inner(self) -> bool:
-        return len(self.spans or ()) == 1 and all(math.isfinite(end) for end in (self.spans or ())[0])
 
     def _wanted(self) -> str:
         rising = {
@@ -152,9 +146,8 @@ def spans_of(criterion: Criterion, negated: bool = False, truth: float = 0.5) ->
     if criterion.categorical or criterion.holds_truths:
         return None
     turn = 1.0 - truth if negated else truth
-    edges = [-math.inf, *criterion.crossings(turn), math.inf]
     found: list[Span] = []
-    for low, high in pairwise(edges):
+    for low, high in pairwise([-math.inf, *criterion.crossings(turn), math.inf]):
         inside = low if math.isinf(low) else high if math.isinf(high) else low / 2.0 + high / 2.0
         here = float(criterion.truth(np.array([inside]))[0])
         if (here < turn) if negated else (here > turn):
@@ -187,14 +180,11 @@ def _stated(table: Criterion, negated: bool) -> tuple[dict[Any, float], float | 
 def _kinds(table: Criterion, negated: bool) -> str:
     """Say which categories are more than half true, or which are not where any other is."""
     truths, other = _stated(table, negated)
-    fits = [category for category, t in truths.items() if t > 0.5]
+    fits, rest = ([category for category, t in truths.items() if (t > 0.5) == fit] for fit in (True, False))
     if other is not None and other > 0.5:
-        rest = [category for category, t in truths.items() if t <= 0.5]
         return f"is not {_some(rest)}" if rest else "is known"
-    if fits:
-        return f"is {_some(fits)}"
     best = max([*truths.values(), *([] if other is None else [other])])
-    return f"fits (at most {degree(best)})"
+    return f"is {_some(fits)}" if fits else f"fits (at most {degree(best)})"
 
 
 def _some(categories: list[Any]) -> str:
@@ -249,14 +239,12 @@ def leaf_roles(tree: Tree) -> list[LeafRole]:
     found: list[LeafRole] = []
     for position in range(len(order) - 1, -1, -1):
         node, below = order[position]
-        if isinstance(node, Leaf):
-            way = weight[position], negated[position], role[position], scope[position]
-            found.append(LeafRole(position, node, *way, scope[position] == top))
-            continue
         own, reach = role[position], scope[position]
-        if isinstance(node, Gate):
+        if isinstance(node, Leaf):
+            found.append(LeafRole(position, node, weight[position], negated[position], own, reach, reach == top))
+        elif isinstance(node, Gate):
             own = told_level(node, negated[position]).role
-            reach = scope[position] if own == role[position] else position
+            reach = reach if own == role[position] else position
         for child in below:
             role[child], scope[child] = own, reach
     return found[::-1]
@@ -291,9 +279,8 @@ class FeatureRole(NamedTuple):
 def feature_role(leaves: list[LeafRole]) -> FeatureRole:
     """Return what the leaves on one feature are together."""
     certain = dict.fromkeys(each.for_the_whole for each in leaves if each.for_the_whole)
-    return FeatureRole(
-        sum(each.weight for each in leaves), tuple(dict.fromkeys(each.own for each in leaves)), (*certain,)
-    )
+    roles = dict.fromkeys(each.own for each in leaves)
+    return FeatureRole(sum(each.weight for each in leaves), (*roles,), (*certain,))
 
 
 def feature_weights(roles: list[LeafRole]) -> dict[str, float]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from baconlogic.core import __version__
 from baconlogic.core.decision import Decision
-from baconlogic.core.nodes import Leaf
+from baconlogic.core.nodes import Leaf, flatten
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import listed, number
-
-if TYPE_CHECKING:
-    from baconlogic.export._program import Program
+from baconlogic.export._program import Program
 
 
 def commented(text: str, also: str = "") -> str:
@@ -53,6 +51,11 @@ def trees_of(model: Any) -> tuple[Tree, ...]:
     return (model,) if isinstance(model, Tree) else tuple(model.trees)
 
 
+def leaves_of(model: Any) -> list[Leaf]:
+    """Return the leaves of all trees, left to right."""
+    return [node for tree in trees_of(model) for node, _ in flatten(tree.root) if isinstance(node, Leaf)]
+
+
 def _answers(model: Any, program: Program) -> list[str]:
     labels = [repr(label) for label in program.classes]
     if len(labels) == 1:
@@ -66,17 +69,13 @@ def _answers(model: Any, program: Program) -> list[str]:
     return [said, f"Probability: 1 / (1 + exp(-{link.steepness!r} (truth - {link.threshold!r})))."]
 
 
-def _words(model: Any) -> dict[str, list[str]]:
-    """Return what the leaves say of each column."""
-    found: dict[str, list[str]] = {}
-    for tree in trees_of(model):
-        for _, node in tree.walk():
-            if isinstance(node, Leaf):
-                shape = node.criterion
-                said = shape.words("it") if shape.categorical or shape.holds_truths else shape.detail()
-                known = found.setdefault(node.feature, [])
-                if said not in known:
-                    known.append(said)
+def _words(model: Any) -> dict[str, dict[str, None]]:
+    """Return what the leaves say of each column, each thing once."""
+    found: dict[str, dict[str, None]] = {}
+    for leaf in leaves_of(model):
+        shape = leaf.criterion
+        said = shape.words("it") if shape.categorical or shape.holds_truths else shape.detail()
+        found.setdefault(leaf.feature, {})[said] = None
     return found
 
 

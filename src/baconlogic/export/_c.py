@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -15,16 +19,10 @@ from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.export._about import commented, head
 from baconlogic.export._c_program import in_single, logs_apart, longest_first, one_exp, shortened
 from baconlogic.export._compile import program
-from baconlogic.export._program import ATOM, If, Op, Past, Printer, reads
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Sequence
-
-    from baconlogic.core.answers import Label
-    from baconlogic.export._program import Among, Expr, Less, Program, Test
+from baconlogic.export._program import ATOM, Among, Expr, If, Less, Op, Past, Printer, Program, Test, reads
 
 Real = Literal["double", "float"]
+_Function = tuple[str, str, list[str]]  # of those that are public: what it does, its declaration, the lines of its body
 _WHOLE = {"double": 2**53, "float": 2**24}  # beyond, two whole numbers are one
 _NO_FAST_MATH = """#ifdef __FAST_MATH__
 #error "compile without -ffast-math: it takes the test for missing values (NAN) away"
@@ -90,20 +88,16 @@ def to_c(model: Any, *, name: str = "model", real: Real = "double", trace: bool 
     if real not in get_args(Real):
         raise ParameterError(Parameter("real", ""), f" must be 'double' or 'float', got {real!r:.60}")
     made = program(model, trace=trace)
-    _check_categories(made, real)
+    for _, category in made.categories():  # refuse those that C cannot tell apart
+        if isinstance(category, str) and "\0" in category:
+            raise ValueError(f"the category {category!r:.60} holds a NUL, where text in C ends; rename it")
+        if not isinstance(category, str) and abs(int(category)) > _WHOLE[real]:
+            raise ValueError(f"the category {category} is beyond {_WHOLE[real]}, the last that {real} holds; use text")
     said = f"/*\n{head(model, made, ' *', _ENDS)}\n */"
     made = shortened(made)
     made = longest_first(one_exp(in_single(made) if real == "float" else logs_apart(made)))
     writer = _CWriter(made, name, real)
     return CSource(name, f"{said}\n{writer.header()}", f"{said}\n{writer.source()}")
-
-
-class _Function(NamedTuple):
-    """A public function: what it does, its declaration, the lines of its body."""
-
-    said: str
-    declared: str
-    body: list[str]
 
 
 class _CWriter:
@@ -126,7 +120,7 @@ class _CWriter:
             '#ifdef __cplusplus\nextern "C" {\n#endif',
             "\n".join(f"#define {self.name.upper()}_{what} {len(all_)}" for what, all_ in sizes.items() if all_),
             self._struct(),
-            *(f"/* {each.said} */\n{each.declared};" for each in self.functions),
+            *(f"/* {said} */\n{declared};" for said, declared, _ in self.functions),
             "#ifdef __cplusplus\n}\n#endif",
             "#endif",
         ]
@@ -134,7 +128,7 @@ class _CWriter:
 
     def source(self) -> str:
         """Write what is compiled."""
-        functions = ["\n".join([each.declared, "{", *each.body, "}"]) for each in self.functions]
+        functions = ["\n".join([declared, "{", *body, "}"]) for _, declared, body in self.functions]
         text = "\n\n".join([*self._refused(), *functions])
         used = self.printer.helpers(text)
         headers = ["math.h"] if re.search(r"\b(NAN|isnan|exp|log|fabs|expm1)", "\n".join([*used, text])) else []
@@ -159,19 +153,21 @@ class _CWriter:
         made, chances = self.made, self.made.probabilities
         found = []
         if len(made.truths) == 1:
-            said = "The degree of truth of a row, NAN where there is none."
-            found.append(self._number("truth", said, made.truths[0]))
+            found.append(
+                self._number("truth", "The degree of truth of a row, NAN where there is none.", made.truths[0])
+            )
         elif made.truths:
             said = "The degree of truth for each class, NAN where there is none."
             found.append(self._array("truths", said, made.truths, "TREES"))
         if len(chances) == 2:
             said = "The probability of the second class, NAN where there is no answer."
-            found.append(self._number("probability", said, chances[1], from_truths=True))
+            found.append(self._number("probability", said, chances[1]))
         if chances:
             said = "The probability of each class, NAN where there is no answer."
-            found.append(self._array("probabilities", said, chances, "CLASSES", from_truths=True))
-        found.append(self._decide())
-        labels = [_said(label) for label in made.classes]
+            found.append(self._array("probabilities", said, chances, "CLASSES"))
+        said = f"The answer, its place among {self.name.upper()}_CLASSES; -1 where there is none."
+        found.append(self._number("decide", said, made.choice, kind="int"))
+        labels = [str(label).lower() if isinstance(label, bool) else str(label) for label in made.classes]
         found.append(self._names("class", "The name of a class by its place, NULL of none.", labels))
         if made.spots:
             said = "The truth of every node of every tree, root first; NAN where there is no answer."
@@ -181,25 +177,18 @@ class _CWriter:
             found.append(self._names("node", said, places))
         return found
 
-    def _number(self, what: str, said: str, name: str, *, from_truths: bool = False) -> _Function:
-        """Write a function that returns the value of a name."""
-        work = self._work([name], [f"        return {self.nan};"], from_truths=from_truths)
-        return _Function(said, f"{self.real} {self.name}_{what}({self.argument})", [*work, f"    return {name};"])
+    def _number(self, what: str, said: str, name: str, *, kind: str = "") -> _Function:
+        """Write a function that returns the value of a name, as a real or of another kind."""
+        work = self._work([name], [f"        return {-1 if kind else self.nan};"])
+        declared = f"{kind or self.real} {self.name}_{what}({self.argument})"
+        return said, declared, [*work, f"    return {f'({kind})' if kind else ''}{name};"]
 
-    def _array(self, what: str, said: str, names: Sequence[str], size: str, *, from_truths: bool = False) -> _Function:
+    def _array(self, what: str, said: str, names: Sequence[str], size: str) -> _Function:
         """Write a function that puts the values of names into an array."""
-        loop = f"        for (int i = 0; i < {len(names)}; i++) {{"
-        work = self._work(
-            names, [loop, f"            out[i] = {self.nan};", "        }", "        return;"], from_truths=from_truths
-        )
+        loop = f"        for (int i = 0; i < {len(names)}; i++) {{\n            out[i] = {self.nan};\n        }}"
+        work = self._work(names, [loop, "        return;"])
         declared = f"void {self.name}_{what}({self.argument}, {self.real} out[{self.name.upper()}_{size}])"
-        return _Function(said, declared, [*work, *(f"    out[{k}] = {name};" for k, name in enumerate(names))])
-
-    def _decide(self) -> _Function:
-        choice = self.made.choice
-        work = self._work([choice], ["        return -1;"], from_truths=True)
-        said = f"The answer, its place among {self.name.upper()}_CLASSES; -1 where there is none."
-        return _Function(said, f"int {self.name}_decide({self.argument})", [*work, f"    return (int){choice};"])
+        return said, declared, [*work, *(f"    out[{k}] = {name};" for k, name in enumerate(names))]
 
     def _names(self, what: str, said: str, texts: list[str]) -> _Function:
         """Write a function that tells a name by its place."""
@@ -208,18 +197,18 @@ class _CWriter:
             f"    static const char *const names[] = {{\n{rows}\n    }};",
             f"    return place >= 0 && place < {len(texts)} ? names[place] : NULL;",
         ]
-        return _Function(said, f"const char *{self.name}_{what}(int place)", body)
+        return said, f"const char *{self.name}_{what}(int place)", body
 
-    def _work(self, names: Sequence[str], leave: list[str], *, from_truths: bool) -> list[str]:
-        """Write how names are worked out, from the columns or from the truths; `leave` is where there is no answer."""
+    def _work(self, names: Sequence[str], leave: list[str]) -> list[str]:
+        """Write how names are worked out, links and the choice from truths; `leave` is where there is no answer."""
         made = self.made
-        if from_truths:
+        if {*names} <= {*made.probabilities, made.choice}:
             bindings, start = made.after(*names), self._truths(leave)
         else:
             bindings = made.needed(*names)
             start = [f"    if ({self.name}_refused(in)) {{", *leave, "    }"] if made.checks else []
             start += self._columns({place for each in bindings for place in reads(each.value)})
-        return [*start, *(f"    const {self.real} {each.name} = {self.printer.text(each.value)};" for each in bindings)]
+        return [*start, *self.printer.lines(bindings)]
 
     def _truths(self, leave: list[str]) -> list[str]:
         """Write how a function gets at the truths, and leaves where there are none."""
@@ -256,6 +245,7 @@ class _CPrinter(Printer):
     def __init__(self, made: Program, name: str, real: Real) -> None:
         super().__init__(made.inputs)
         self._name, self._single = name, real == "float"
+        self.binding = f"    const {real} {{}} = {{}};"  # type: ignore[misc]
         f = "f" if self._single else ""
         own = {helper: f"{name}_{helper}" for helper in _HELPERS}
         self.functions = {"abs": f"fabs{f}", "exp": f"exp{f}", "log": f"log{f}", **own}  # type: ignore[misc]
@@ -263,10 +253,6 @@ class _CPrinter(Printer):
     def number(self, value: float) -> str:
         """Write a number, all the digits that its type holds."""
         return f"{np.float32(value)!s}f" if self._single else repr(value)
-
-    def choice(self, test: str, then: str, otherwise: str) -> str:
-        """Write "if"."""
-        return f"{test} ? {then} : {otherwise}"
 
     def missing(self, place: int) -> str:
         """Write the test for NAN or NULL."""
@@ -327,29 +313,13 @@ class _CPrinter(Printer):
     def _op(self, value: Op) -> tuple[str, int]:
         if value.op in ("min", "max"):
             helper = self.functions["less_of" if value.op == "min" else "more_of"]
-            found, *others = map(self.text, value.args)
-            for other in others:
-                found = f"{helper}({found}, {other})"
-            return found, ATOM
+            return reduce(lambda found, other: f"{helper}({found}, {other})", map(self.text, value.args)), ATOM
         return super()._op(value)
 
 
 def _halves(mark: float) -> tuple[float, float]:
     high = float(np.float32(mark))
     return high, float(np.float32(mark - high))
-
-
-def _said(label: Label) -> str:
-    return str(label).lower() if isinstance(label, bool) else str(label)
-
-
-def _check_categories(made: Program, real: Real) -> None:
-    """Refuse categories that C cannot tell apart."""
-    for _, category in made.categories():
-        if isinstance(category, str) and "\0" in category:
-            raise ValueError(f"the category {category!r:.60} holds a NUL, where text in C ends; rename it")
-        if not isinstance(category, str) and abs(int(category)) > _WHOLE[real]:
-            raise ValueError(f"the category {category} is beyond {_WHOLE[real]}, the last that {real} holds; use text")
 
 
 def identifiers(names: Iterable[str]) -> list[str]:
@@ -359,21 +329,12 @@ def identifiers(names: Iterable[str]) -> list[str]:
         plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
         start = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:_LONGEST].strip("_") or "column"
         start = f"x_{start}" if start[0].isdigit() else f"{start}_" if start in _KEYWORDS else start
-        tried, times = start, 1
-        while tried in found:
-            times += 1
-            tried = f"{start.rstrip('_')}_{times}"
-        found[tried] = None
+        tried = chain([start], (f"{start.rstrip('_')}_{times}" for times in count(2)))
+        found[next(each for each in tried if each not in found)] = None
     return list(found)
 
 
 def literal(text: str) -> str:
     """Write text as a C string, in UTF-8; octal escapes have three digits, so no digit after them is taken in."""
-    return '"' + "".join(_byte(byte) for byte in text.encode()) + '"'
-
-
-def _byte(byte: int) -> str:
-    char = chr(byte)
-    if char in '"\\?':  # ? because two of them begin a trigraph
-        return "\\" + char
-    return char if 32 <= byte < 127 else f"\\{byte:03o}"
+    quoted = re.sub(r'["\\?]', r"\\\g<0>", text)  # ? because two of them begin a trigraph
+    return '"' + "".join(chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}" for byte in quoted.encode()) + '"'

@@ -9,17 +9,14 @@ the logs of what x is made of.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from functools import reduce
+from typing import TypeVar
 
 from baconlogic.core.gcd import FAR, LEAST
 from baconlogic.export._compile import ONE, ZERO, exp_of, rest_of_exp
-from baconlogic.export._program import All, Binding, Expr, If, Less, Num, Op, Past, Ref, Test, each, refs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from baconlogic.export._program import Program
+from baconlogic.export._program import All, Binding, Expr, If, Less, Num, Op, Past, Program, Ref, Test, each, refs
 
 Either = TypeVar("Either", Expr, Test)
 _NANOSECONDS = {"exp": 12.0, "expm1": 12.0, "log": 16.0, "/": 5.0}  # about; the others take about one
@@ -40,8 +37,7 @@ def shortened(made: Program) -> Program:
         if binding not in answers:
             value = _changed(value, lambda part: _without_log(part, powers))
         bindings.append(Binding(binding.name, value))
-        g = _power(value)
-        if g is not None:
+        if g := _power(value):
             powers[binding.name] = g
     return replace(made, bindings=tuple(bindings))
 
@@ -60,16 +56,12 @@ def logs_apart(made: Program) -> Program:
     taken = {_logged(part) for part in made.parts()}
     bindings: list[Binding] = []
     for binding in made.bindings:
-        bindings.append(Binding(binding.name, _changed(binding.value, _log_by_name)))
+        value = _changed(binding.value, lambda part: (x := _logged(part)) and Ref(f"log_{x.name}"))
+        bindings.append(Binding(binding.name, value))
         x = Ref(binding.name)
         if x in taken:
             bindings.append(Binding(f"log_{x.name}", Op("log", (x,))))  # not used where x is 0
     return replace(made, bindings=tuple(bindings))
-
-
-def _log_by_name(value: Expr | Test) -> Ref | None:
-    x = _logged(value)
-    return None if x is None else Ref(f"log_{x.name}")
 
 
 def one_exp(made: Program) -> Program:
@@ -79,18 +71,15 @@ def one_exp(made: Program) -> Program:
     """
     exps: dict[str, Ref] = {}  # g: exp(g)
     for binding in made.bindings:
-        g = _power(binding.value)
-        if g is not None:
+        if g := _power(binding.value):
             exps.setdefault(g.name, Ref(binding.name))
     powers = {ref.name for ref in exps.values()}
-    asked = {g.name for part in made.parts() if (g := _power(part) or _rest(part)) is not None}
+    asked = {g.name for part in made.parts() if (g := _power(part) or _rest(part))}
     added = {name: Ref(f"exp_{name}") for name in asked if name not in exps}
     exps |= added
     bindings: list[Binding] = []
     for binding in made.bindings:
-        value = binding.value
-        if binding.name not in powers:
-            value = _changed(value, lambda part: _from_exp(part, exps))
+        value = binding.value if binding.name in powers else _changed(binding.value, lambda part: _from_exp(part, exps))
         bindings.append(Binding(binding.name, value))
         if binding.name in added:
             bindings.append(Binding(added[binding.name].name, exp_of(Ref(binding.name))))
@@ -98,10 +87,9 @@ def one_exp(made: Program) -> Program:
 
 
 def _from_exp(value: Expr | Test, exps: Mapping[str, Ref]) -> Expr | None:
-    power, rest = _power(value), _rest(value)
-    if power is not None:
+    if power := _power(value):
         return exps[power.name]
-    return None if rest is None else Op("lost", (rest, exps[rest.name]))
+    return Op("lost", (rest, exps[rest.name])) if (rest := _rest(value)) else None
 
 
 def longest_first(made: Program) -> Program:
@@ -118,16 +106,16 @@ def longest_first(made: Program) -> Program:
 def in_single(made: Program) -> Program:
     """Return the program with logs beside truths; refuse numbers that a float cannot hold."""
     for part in made.parts():
-        number, least = part.value if isinstance(part, Num) else part.mark if isinstance(part, Past) else 0.0, 0.0
-        if isinstance(part, Op) and part.op == "*" and isinstance(part.args[0], Num) and _measures(part.args[1]):
-            number, least = part.args[0].value, _SMALLEST
+        match part:
+            case Op("*", (Num(number), other, *_)) if any(isinstance(inner, Past) for inner in each(other)):
+                least = _SMALLEST
+            case Num(number) | Past(_, number):
+                least = 0.0
+            case _:
+                continue
         if not least <= abs(number) <= _LARGEST:
             raise ValueError(f"single precision does not hold the number {number:g}; use real='double'")
     return replace(made, bindings=_Logs(made).bindings())
-
-
-def _measures(value: Expr) -> bool:
-    return any(isinstance(part, Past) for part in each(value))
 
 
 class _Logs:
@@ -142,10 +130,8 @@ class _Logs:
 
     def bindings(self) -> tuple[Binding, ...]:
         """Return the bindings with those of logs among them."""
-        for part in self.made.parts():
-            x = _logged(part)
-            if x is not None:
-                self.log(x)
+        for x in filter(None, map(_logged, self.made.parts())):
+            self.log(x)
         own = set(self.logs)  # the others count only in sums that are small as a whole
         while self.waiting:
             minus, name = self.waiting.pop()
@@ -175,19 +161,13 @@ class _Logs:
             return Less(_HARDLY, self.log(value.right)) if known else Less(ZERO, value.right)
         return None
 
-    def log(self, x: Ref) -> Ref:
-        """Return the name of the log of x."""
-        if x.name not in self.logs:
-            self.logs[x.name] = ZERO
-            self.waiting.append((False, x.name))
-        return Ref(f"log_{x.name}")
-
-    def log_minus(self, g: Ref) -> Ref:
-        """Return the name of the log of -g."""
-        if g.name not in self.negated:
-            self.negated[g.name] = ZERO
-            self.waiting.append((True, g.name))
-        return Ref(f"log_minus_{g.name}")
+    def log(self, x: Ref, *, minus: bool = False) -> Ref:
+        """Return the name of the log of x, or of -x."""
+        logs = self.negated if minus else self.logs
+        if x.name not in logs:
+            logs[x.name] = ZERO
+            self.waiting.append((minus, x.name))
+        return Ref(f"log_{'minus_' if minus else ''}{x.name}")
 
     def log_of(self, value: Expr, itself: Expr | None = None) -> Expr:
         """Return the log of a value that is 0 or more, small; what is not known better is taken as it is."""
@@ -216,14 +196,14 @@ class _Logs:
         if value.op == "+" and not any(isinstance(arg, Num) and arg.value >= _SMALL for arg in value.args):
             return _log_of_sum([self.log_of(arg) for arg in value.args])
         g = _rest(value)
-        return None if g is None else If(Less(g, Num(-_SMALL)), Op("log", (value,)), self.log_minus(g))
+        return None if g is None else If(Less(g, Num(-_SMALL)), Op("log", (value,)), self.log(g, minus=True))
 
     def log_of_minus(self, value: Expr) -> Expr:
         """Return log(-value) of a value below 0, near it."""
         if isinstance(value, Num):
             return Num(math.log(-value.value)) if value.value < 0.0 else _NONE
         if isinstance(value, Ref):
-            return self.log_minus(value)
+            return self.log(value, minus=True)
         if isinstance(value, If):
             return If(value.test, self.log_of_minus(value.then), self.log_of_minus(value.otherwise))
         sides = _log_without_loss(value)
@@ -242,10 +222,7 @@ def _plain_log(value: Expr) -> Expr:
 
 
 def _log_of_sum(logs: list[Expr]) -> Expr:
-    found = logs[0]
-    for other in logs[1:]:
-        found = Op("log_sum", (found, other))
-    return found
+    return reduce(lambda found, other: Op("log_sum", (found, other)), logs)
 
 
 def _changed(value: Either, change: Callable[[Expr | Test], Expr | Test | None]) -> Either:
@@ -275,11 +252,9 @@ def _logged(value: Expr | Test) -> Ref | None:
 
 def _log_without_loss(value: Expr | Test) -> tuple[Expr, Expr] | None:
     """Return x and rest of log(x) + ((1 - x) - rest), the log of a truth by both its sides; None of anything else."""
-    if isinstance(value, Op) and value.op == "+" and len(value.args) == 2:
-        log, lost = value.args
-        if isinstance(log, Op) and log.op == "log" and isinstance(lost, Op) and lost.op == "-":
-            x, (left, rest) = log.args[0], lost.args
-            return (x, rest) if left == Op("-", (ONE, x)) else None
+    match value:
+        case Op("+", (Op("log", (x,)), Op("-", (left, rest)))) if left == Op("-", (ONE, x)):
+            return x, rest
     return None
 
 
@@ -291,11 +266,7 @@ def _power(value: Expr | Test) -> Ref | None:
 
 def _rest(value: Expr | Test) -> Ref | None:
     """Return g of 1 - exp(g) as gates write it, 1 where g is too far below 0, or without that."""
-    inner = value.then if isinstance(value, If) else value
-    if not (isinstance(inner, Op) and inner.op == "-" and isinstance(inner.args[1], Op)):
-        return None
-    g = inner.args[1].args[0]
-    if not isinstance(g, Ref):
-        return None
-    whole = rest_of_exp(g)
-    return g if value in (whole, whole.then) else None
+    match value.then if isinstance(value, If) else value:
+        case Op("-", (_, Op(_, (Ref() as g,)))) if value in ((whole := rest_of_exp(g)), whole.then):
+            return g
+    return None

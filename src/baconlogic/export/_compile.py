@@ -8,15 +8,19 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from itertools import count, pairwise
+from typing import Any as Anything
 
+from baconlogic.core.answers import Link
+from baconlogic.core.criterion import Category, Operation
 from baconlogic.core.decision import Decision
 from baconlogic.core.evaluate import Sides, needed
 from baconlogic.core.gcd import FAR, FULLY, LEAST
 from baconlogic.core.nodes import Gate, Leaf, Not, flatten, walk
 from baconlogic.core.subject import HALF
 from baconlogic.core.tree import Tree
+from baconlogic.export._about import leaves_of, trees_of
 from baconlogic.export._program import (
     All,
     Among,
@@ -38,14 +42,6 @@ from baconlogic.export._program import (
     unsupported,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any as Anything
-
-    from baconlogic.core.answers import Link
-    from baconlogic.core.criterion import Category, Criterion, Operation
-    from baconlogic.export._program import Test
-
 ZERO, ONE = Num(0.0), Num(1.0)
 LARGEST = 1e300
 NOTHING = Num(-2.0 * FAR)  # stands for the log of a product with a 0 in it
@@ -54,11 +50,23 @@ NOTHING = Num(-2.0 * FAR)  # stands for the log of a product with a 0 in it
 def program(model: Anything, *, trace: bool = False) -> Program:
     """Return the program of a Tree, a Decision or a fitted classifier; with `trace`, every node's truth has a name."""
     model = getattr(model, "decision_", model)
-    if isinstance(model, Tree):
-        return _Compiler((model,), trace=trace).tree_alone()
-    if isinstance(model, Decision):
-        return _Compiler(model.trees, trace=trace).decision(model)
-    raise TypeError(f"expected a Tree, a Decision or a fitted classifier, got {type(model).__name__}")
+    if not isinstance(model, Tree | Decision):
+        raise TypeError(f"expected a Tree, a Decision or a fitted classifier, got {type(model).__name__}")
+    made = _Compiler(model, trace=trace)
+    decided = None if isinstance(model, Tree) else model  # a tree states no classes: false or true, turning at one half
+    probabilities = [] if decided is None else made.probabilities(decided.links)
+    threshold = HALF if decided is None else decided.threshold if len(decided.trees) == 1 else None
+    return Program(
+        choice=made.choice(threshold).name,
+        inputs=made.inputs,
+        checks=made.checks,
+        bindings=tuple(made.bindings),
+        truths=made.truths,
+        probabilities=tuple(ref.name for ref in probabilities),
+        classes=(False, True) if decided is None else decided.classes,
+        threshold=threshold,
+        spots=tuple(made.spots),
+    )
 
 
 def exp_of(g: Expr) -> If:
@@ -72,85 +80,54 @@ def rest_of_exp(g: Expr) -> If:
 
 
 class _Compiler:
-    """Writes bindings, tree by tree."""
+    """Writes bindings: tree by tree, then probabilities and the choice."""
 
-    def __init__(self, trees: tuple[Tree, ...], *, trace: bool) -> None:
-        leaves = [node for tree in trees for node, _ in flatten(tree.root) if isinstance(node, Leaf)]
+    def __init__(self, model: Tree | Decision, *, trace: bool) -> None:
+        leaves = leaves_of(model)
         self.inputs = _inputs(leaves)
         self.place = {each.feature: i for i, each in enumerate(self.inputs)}
         self.checks = tuple(dict.fromkeys(check for leaf in leaves for check in self._checks(leaf)))
         self.bindings: list[Binding] = []
-        self.nodes = 0
+        self.numbers = count()  # of the nodes
         self.spots: list[Spot] = []
-        self.truths = tuple(self._tree(k, tree, trace=trace) for k, tree in enumerate(trees))
+        self.truths = tuple(self._tree(k, tree, trace=trace) for k, tree in enumerate(trees_of(model)))
 
     def bind(self, name: str, value: Expr) -> Ref:
         """Give a value a name."""
         self.bindings.append(Binding(name, value))
         return Ref(name)
 
-    def tree_alone(self) -> Program:
-        """Return the program of a tree that states no classes: false or true, turning at one half."""
-        choice = self._turn(Ref(self.truths[0]), HALF)
-        return self._program((), choice, (False, True), HALF)
+    def probabilities(self, links: Sequence[Link]) -> list[Ref]:
+        """Write the probability of each class.
 
-    def decision(self, decision: Decision) -> Program:
-        """Return the program with the probabilities of the classes and the choice between them."""
-        classes, truths = decision.classes, [Ref(name) for name in self.truths]
+        Of more than two they are sigmoids divided by their sum, as a softmax of their logs: there is an answer also
+        where all are 0.
+        """
+        truths = [Ref(name) for name in self.truths]
         if not truths:
-            return self._program((self.bind("p0", ONE),), self.bind("choice", ZERO), classes, None)
-        if len(truths) == 1:
-            p = self._two_probabilities(truths[0], decision.links[0])
-            return self._program(p, self._turn(truths[0], decision.threshold), classes, decision.threshold)
-        scores = [
-            self.bind(f"s{k}", _score(t, link)) for k, (t, link) in enumerate(zip(truths, decision.links, strict=True))
-        ]
-        return self._program(self._many_probabilities(scores), self._first_largest(scores), classes, None)
-
-    def _program(
-        self, probabilities: tuple[Ref, ...], choice: Ref, classes: Anything, threshold: float | None
-    ) -> Program:
-        return Program(
-            self.inputs,
-            self.checks,
-            tuple(self.bindings),
-            self.truths,
-            tuple(ref.name for ref in probabilities),
-            choice.name,
-            classes,
-            threshold,
-            tuple(self.spots),
-        )
-
-    def _turn(self, truth: Ref, threshold: float) -> Ref:
-        return self.bind("choice", If(Less(Num(threshold), truth), ONE, ZERO))
-
-    def _two_probabilities(self, truth: Ref, link: Link) -> tuple[Ref, ...]:
-        score = self.bind("s0", _score(truth, link))
-        small = self.bind("r0", _fading(Op("abs", (score,)), FAR, 1.0))
-        yes = Less(ZERO, score)
-        large_share, small_share = Op("/", (ONE, _sum(ONE, small))), Op("/", (small, _sum(ONE, small)))
-        return (
-            self.bind("p0", If(yes, small_share, large_share)),
-            self.bind("p1", If(yes, large_share, small_share)),
-        )
-
-    def _many_probabilities(self, scores: list[Ref]) -> tuple[Ref, ...]:
-        """Write sigmoids divided by their sum, as a softmax of their logs: there is an answer also where all are 0."""
-        logs = []
+            return [self.bind("p0", ONE)]
+        scores = [self.bind(f"s{k}", _score(t, link)) for k, (t, link) in enumerate(zip(truths, links, strict=True))]
+        logs: list[Expr] = []
         for k, score in enumerate(scores):
-            small = self.bind(f"r{k}", _fading(Op("abs", (score,)), FAR, 1.0))
+            small = self.bind(f"r{k}", _fading(Op("abs", (score,))))
+            if len(scores) == 1:
+                return [self.bind(f"p{p}", _sigmoid(score, small, rising=p == 1)) for p in (0, 1)]
             logs.append(self.bind(f"l{k}", Op("-", (Op("min", (score, ZERO)), Op("log", (_sum(ONE, small),))))))
         top = self.bind("top", Op("max", tuple(logs)))
-        shares = [self.bind(f"h{k}", _fading(Op("-", (top, each)), FAR, 1.0)) for k, each in enumerate(logs)]
+        shares = [self.bind(f"h{k}", _fading(Op("-", (top, each)))) for k, each in enumerate(logs)]
         total = self.bind("total", _sum(*shares))
-        return tuple(self.bind(f"p{k}", Op("/", (share, total))) for k, share in enumerate(shares))
+        return [self.bind(f"p{k}", Op("/", (share, total))) for k, share in enumerate(shares)]
 
-    def _first_largest(self, scores: list[Ref]) -> Ref:
-        best, place = scores[0], self.bind("c0", ZERO)
-        for k, score in enumerate(scores[1:], start=1):
-            place = self.bind(f"c{k}", If(Less(best, score), Num(float(k)), place))
-            best = self.bind(f"b{k}", Op("max", (best, score)))
+    def choice(self, threshold: float | None) -> Ref:
+        """Write the place of the answer: by the threshold of two classes, else the first that scores best."""
+        if threshold is not None:
+            return self.bind("choice", If(Less(Num(threshold), Ref(self.truths[0])), ONE, ZERO))
+        if not self.truths:
+            return self.bind("choice", ZERO)
+        best, place = Ref("s0"), self.bind("c0", ZERO)
+        for k in range(1, len(self.truths)):
+            place = self.bind(f"c{k}", If(Less(best, Ref(f"s{k}")), Num(float(k)), place))
+            best = self.bind(f"b{k}", Op("max", (best, Ref(f"s{k}"))))
         return place
 
     def _checks(self, leaf: Leaf) -> list[Check]:
@@ -168,10 +145,9 @@ class _Compiler:
         sides = needed(order, every_truth=trace)
         made: list[tuple[Expr, Expr]] = []  # the truth and the falsity of each node; of what is not needed, nothing
         for (node, below), side in zip(order, sides, strict=True):
-            number, self.nodes = self.nodes, self.nodes + 1
+            number = next(self.numbers)
             if isinstance(node, Not):
-                truth, falsity = made[below[0]]
-                made.append((falsity, truth))
+                made.append(made[below[0]][::-1])
             elif isinstance(node, Gate):
                 made.append(self._gate(node, [made[i] for i in below], side, number))
             elif isinstance(node, Leaf):
@@ -181,38 +157,42 @@ class _Compiler:
         names = [truth.name if isinstance(truth, Ref) else "" for truth, _ in made]
         if trace:
             places = sorted((path for path, _ in walk(tree.root)), key=lambda path: [*path, math.inf])
-            self.spots += sorted(
-                (Spot(k, path, name) for path, name in zip(places, names, strict=True)), key=lambda spot: spot.path
-            )
+            self.spots += [Spot(k, path, name) for path, name in sorted(zip(places, names, strict=True))]
         return names[-1]
 
+    def _wanted(self, letters: str, number: int, side: Sides, both: tuple[Expr, Expr]) -> tuple[Expr, Expr]:
+        """Give what is needed of two sides its names."""
+        first, second = (
+            self.bind(f"{letter}{number}", value) if wanted else ZERO
+            for letter, wanted, value in zip(letters, side, both, strict=True)
+        )
+        return first, second
+
     def _leaf(self, leaf: Leaf, side: Sides, number: int) -> tuple[Expr, Expr]:
-        place, criterion = self.place[leaf.feature], leaf.criterion
-        both = criterion.expression(_LeafBuilder(self, leaf, number))
-        missing = criterion.missing
-        found: list[Expr] = []
-        for letter, wanted, known, unknown in zip("tf", side, both, (missing, _rest(missing)), strict=True):
-            value = known if unknown is None else If(Missing(place), Num(unknown), known)
-            found.append(self.bind(f"{letter}{number}", value) if wanted else ZERO)
-        return found[0], found[1]
+        gap, missing = Missing(self.place[leaf.feature]), leaf.criterion.missing
+        truth, falsity = leaf.criterion.expression(_LeafBuilder(self, leaf, number))
+        if missing is not None:
+            truth, falsity = If(gap, Num(missing), truth), If(gap, Num(1.0 - missing), falsity)
+        return self._wanted("tf", number, side, (truth, falsity))
 
     def _gate(self, gate: Gate, inputs: list[tuple[Expr, Expr]], side: Sides, number: int) -> tuple[Expr, Expr]:
         dual, mean, product, power = gate.coefficients
         if dual:
-            inputs, side = [(falsity, truth) for truth, falsity in inputs], side.turned()
-        names = ("f", "t") if dual else ("t", "f")
+            inputs, side = [pair[::-1] for pair in inputs], side.turned()
+        both: tuple[Expr, Expr]
         if math.isinf(power):
-            combined, rest = _drastic([falsity for _, falsity in inputs])
+            full = All(tuple(Less(falsity, Num(FULLY)) for _, falsity in inputs))
+            both = If(full, ONE, ZERO), If(full, ZERO, ONE)
         else:
             exponents = [len(inputs) * weight * power for weight in gate.weights]
             log = self._log_product(inputs, exponents, number, precise=side.falsity) if product > 0.0 else ZERO
-            combined = _mixed(mean, gate.weights, [truth for truth, _ in inputs], product, exp_of(log))
-            rest = _mixed(mean, gate.weights, [falsity for _, falsity in inputs], product, rest_of_exp(log))
-        found = [
-            self.bind(f"{letter}{number}", value) if wanted else ZERO
-            for letter, wanted, value in zip(names, side, (combined, rest), strict=True)
-        ]
-        return (found[1], found[0]) if dual else (found[0], found[1])
+            truths, falsities = zip(*inputs, strict=True)
+            both = (
+                _mixed(mean, gate.weights, truths, product, exp_of(log)),
+                _mixed(mean, gate.weights, falsities, product, rest_of_exp(log)),
+            )
+        found = self._wanted("ft" if dual else "tf", number, side, both)
+        return found[::-1] if dual else found
 
     def _log_product(
         self, inputs: list[tuple[Expr, Expr]], exponents: list[float], number: int, *, precise: bool
@@ -231,6 +211,8 @@ class _Compiler:
 class _LeafBuilder:
     """What a leaf's criterion writes its truth with (see ExpressionBuilder): expressions over its input."""
 
+    less, choose = Less, If
+
     def __init__(self, compiler: _Compiler, leaf: Leaf, number: int) -> None:
         self._compiler, self._place, self._number = compiler, compiler.place[leaf.feature], number
         self._guarded = leaf.criterion.missing is not None
@@ -245,12 +227,6 @@ class _LeafBuilder:
 
     def op(self, name: Operation, *args: Expr) -> Expr:
         return Op(name, args)
-
-    def less(self, left: Expr, right: Expr) -> Test:
-        return Less(left, right)
-
-    def choose(self, test: Test, then: Expr, otherwise: Expr) -> Expr:
-        return If(test, then, otherwise)
 
     def once(self, value: Expr) -> Expr:
         return self._bound(If(Missing(self._place), ZERO, value) if self._guarded else value)
@@ -270,8 +246,7 @@ class _LeafBuilder:
         """Write 1 / (1 + e) or e / (1 + e), by the side of the centre, where e = exp(-|slope (x - centre)|)."""
         past, steep = self.past(centre), abs(slope)
         small = self._bound(_fading(Op("abs", (past,)), min(FAR / steep, sys.float_info.max), steep))
-        larger, smaller = Op("/", (ONE, _sum(ONE, small))), Op("/", (small, _sum(ONE, small)))
-        return If(Less(ZERO, past), *((larger, smaller) if slope > 0.0 else (smaller, larger)))
+        return _sigmoid(past, small, rising=slope > 0.0)
 
     def choices(self, truths: Sequence[tuple[Category, float]], other: float | None) -> Expr:
         """Write the truth of each group of categories; the commonest is what remains where nothing else is allowed."""
@@ -289,8 +264,10 @@ def _inputs(leaves: list[Leaf]) -> tuple[InputColumn, ...]:
     kinds: dict[str, set[Kind]] = {}
     units: dict[str, str] = {}
     for leaf in leaves:
-        kinds.setdefault(leaf.feature, set()).update(_kinds(leaf.criterion))
-        units[leaf.feature] = units.get(leaf.feature, "") or leaf.criterion.unit
+        criterion = leaf.criterion
+        known: set[Kind] = {"text" if isinstance(category, str) else "whole" for category, _ in criterion.truths}
+        kinds.setdefault(leaf.feature, set()).update(known if criterion.categorical else {"number"})
+        units[leaf.feature] = units.get(leaf.feature, "") or criterion.unit
     clash = [feature for feature, found in kinds.items() if "text" in found and len(found) > 1]
     if clash:
         raise ValueError(
@@ -302,18 +279,18 @@ def _inputs(leaves: list[Leaf]) -> tuple[InputColumn, ...]:
     )
 
 
-def _kinds(criterion: Criterion) -> set[Kind]:
-    if not criterion.categorical:
-        return {"number"}
-    return {"text" if isinstance(category, str) else "whole" for category, _ in criterion.truths}
-
-
 def _score(truth: Ref, link: Link) -> Expr:
     steepness = min(link.steepness, LARGEST / (1.0 + abs(link.threshold)))  # the product must not overflow
     return Op("*", (Num(steepness), Op("-", (truth, Num(link.threshold)))))
 
 
-def _fading(distance: Expr, end: float, steepness: float) -> Expr:
+def _sigmoid(x: Expr, small: Expr, *, rising: bool) -> If:
+    """Write 1 / (1 + e) or e / (1 + e), by the sign of x, where e is `small`."""
+    parts = [Op("/", (part, _sum(ONE, small))) for part in (ONE, small)]
+    return If(Less(ZERO, x), *(parts if rising else reversed(parts)))
+
+
+def _fading(distance: Expr, end: float = FAR, steepness: float = 1.0) -> Expr:
     """Write exp(-steepness distance), which is 0 from `end` on: nothing underflows, and no target disagrees there."""
     return If(Less(distance, Num(end)), Op("exp", (Op("*", (Num(-steepness), distance)),)), ZERO)
 
@@ -349,17 +326,10 @@ def _among(place: int, groups: list[tuple[float, list[Anything]]], other: Expr) 
     return If(Among(place, listed), inside, _among(place, groups[middle:], other))
 
 
-def _drastic(falsities: list[Expr]) -> tuple[Expr, Expr]:
-    full = All(tuple(Less(falsity, Num(FULLY)) for falsity in falsities))
-    return If(full, ONE, ZERO), If(full, ZERO, ONE)
-
-
-def _mixed(mean: float, weights: tuple[float, ...], inputs: list[Expr], product: float, grown: Expr) -> Expr:
-    terms: list[Expr] = [
-        Op("*", (Num(mean * weight), x)) for weight, x in zip(weights, inputs, strict=True) if mean > 0.0
-    ]
+def _mixed(mean: float, weights: tuple[float, ...], inputs: Sequence[Expr], product: float, grown: Expr) -> Expr:
     if product == 1.0:
         return grown
+    terms = [Op("*", (Num(mean * weight), x)) for weight, x in zip(weights, inputs, strict=True) if mean > 0.0]
     if product > 0.0:
         terms.append(Op("*", (Num(product), grown)))
     return Op("min", (_sum(*terms), ONE))
@@ -367,7 +337,3 @@ def _mixed(mean: float, weights: tuple[float, ...], inputs: list[Expr], product:
 
 def _sum(*terms: Expr) -> Expr:
     return terms[0] if len(terms) == 1 else Op("+", terms)
-
-
-def _rest(truth: float | None) -> float | None:
-    return None if truth is None else 1.0 - truth

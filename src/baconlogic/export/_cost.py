@@ -7,22 +7,18 @@ import importlib
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from baconlogic.core.results import Result
+from baconlogic.core.subject import Result
 from baconlogic.core.words import aligned
 from baconlogic.export._c import literal, to_c
 from baconlogic.export._compile import program
-from baconlogic.export._program import Among, Less, Missing, Op, Past, each
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from baconlogic.export._program import Program
+from baconlogic.export._program import Among, Less, Missing, Op, Past, Program, each
 
 _TEXTS = ("python", "javascript", "sql")  # the exports that are one text, by module and function to_...
 _OPERATIONS = ("arithmetic", "comparisons", "exponentials", "logarithms")
@@ -116,7 +112,7 @@ def c_nanoseconds(model: Any, rows: Sequence[Sequence[Any]], runs: int = 200) ->
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         return None
-    lines = ",\n".join(f"    {{{', '.join(_value(value) for value in row) or '0'}}}" for row in rows)
+    lines = ",\n".join(f"    {{{', '.join(map(_value, row)) or '0'}}}" for row in rows)
     with tempfile.TemporaryDirectory() as folder:
         to_c(model).save(folder)
         main, run = Path(folder, "main.c"), Path(folder, "run")
@@ -133,9 +129,7 @@ def c_nanoseconds(model: Any, rows: Sequence[Sequence[Any]], runs: int = 200) ->
 def _value(value: Any) -> str:
     if isinstance(value, str):
         return literal(value)
-    if value is None or value != value:
-        return "NAN"
-    return repr(float(value))
+    return "NAN" if value is None or value != value else repr(float(value))
 
 
 def _operations(made: Program) -> dict[str, int]:

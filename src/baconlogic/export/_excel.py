@@ -16,21 +16,17 @@ degree of truth as near to 1 as that is fully true there, which a program tells 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from baconlogic.core.answers import Label
 from baconlogic.core.nodes import Gate, Leaf
 from baconlogic.core.notation import draw, say
+from baconlogic.core.tree import Tree
 from baconlogic.core.words import one_line
-from baconlogic.export._about import about, trees_of
+from baconlogic.export._about import about, leaves_of, trees_of
 from baconlogic.export._compile import program
-from baconlogic.export._program import ATOM, PRODUCT, SUM, All, Among, Op, Printer, unsupported
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.tree import Tree
-    from baconlogic.export._program import Check, Expr, InputColumn, Less, Missing, Program, Test
+from baconlogic.export._program import ATOM, PRODUCT, SUM, All, Among, Expr, Op, Printer, Program, Test, unsupported
 
 MOST_COLUMNS, MOST_ROWS, MOST_CELLS = 16_384, 1_048_576, 5_000_000
 _LONG = 500  # characters of a formula's part from which it gets a column of its own: at most 64 levels may be nested
@@ -40,7 +36,13 @@ _LARGEST = 1.7e308  # that a cell can hold
 _MOST_TEXT = 32_767  # characters in a cell
 _MOST_WHOLE = 10**15  # whole numbers from here on lose digits
 _ROW = "\0"  # stands for the number of the row in a formula
+_PASSES = {  # what a cell, 0, must be; 1 is whether its category is listed
+    "missing": "NOT(ISBLANK({0}))",
+    "outside": "OR(ISBLANK({0}),AND({0}>=0,{0}<=1))",
+    "unlisted": "IF(ISBLANK({0}),TRUE,{1})",
+}
 _YELLOW, _GREY = "FFF9DB", "BFBFBF"
+_USED = "Empty cells are missing values; #N/A says that there is no answer. Cases go into the yellow columns of Decide."
 
 
 def to_excel(model: Any, *, rows: int = 1000) -> Any:
@@ -52,7 +54,7 @@ def to_excel(model: Any, *, rows: int = 1000) -> Any:
     if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows < MOST_ROWS:
         raise ValueError(f"rows must be a whole number from 1 to {MOST_ROWS - 1}, got {rows!r}")
     made = program(model, trace=True)
-    printer = _ExcelPrinter(made.inputs)
+    printer = _ExcelPrinter(made)
     answered = printer.add("answered", _answered(printer, made))
     for binding in made.bindings:
         printer.cells[binding.name] = printer.add(binding.name, printer.whole(binding.value))
@@ -66,24 +68,14 @@ def to_excel(model: Any, *, rows: int = 1000) -> Any:
         )
     book = Workbook()
     book.properties.creator = "baconlogic"
-    _fill_decide(book.active, made, _notes(made, trees), answers, rows)
+    _fill_decide(book.active, made, _notes(model, made), answers, rows)
     for first in range(0, len(printer.steps), MOST_COLUMNS):
         sheet = book.create_sheet(f"Workings{first // MOST_COLUMNS + 1 if first else ''}")
         _fill_formulas(sheet, printer.steps[first : first + MOST_COLUMNS], rows)
     _fill_tree(book.create_sheet("Tree"), made, trees)
     _fill_numbers(book.create_sheet("Numbers"), made.classes, list(printer.constants))
-    _fill_about(book.create_sheet("About"), _about(model, made, trees))
+    _fill_about(book.create_sheet("About"), about(model, made), trees, drawn=len(made.spots) <= _MOST_DRAWN)
     return book
-
-
-def _about(model: Any, made: Program, trees: Sequence[Tree]) -> list[str]:
-    drawn = ["", "The sheet Tree lists every node."]
-    if len(made.spots) <= _MOST_DRAWN:
-        drawn = [line for tree in trees for line in ["", *draw(tree.root).splitlines()]]
-    used = (
-        "Empty cells are missing values; #N/A says that there is no answer. Cases go into the yellow columns of Decide."
-    )
-    return [*about(model, made), "", used, *drawn]
 
 
 class _ExcelPrinter(Printer):
@@ -91,8 +83,8 @@ class _ExcelPrinter(Printer):
 
     functions = {"abs": "ABS", "exp": "EXP", "log": "LN", "max": "MAX", "min": "MIN"}  # noqa: RUF012
 
-    def __init__(self, inputs: Sequence[InputColumn]) -> None:
-        super().__init__(inputs)
+    def __init__(self, made: Program) -> None:
+        super().__init__(made.inputs)
         self.steps: list[tuple[str, str]] = []  # name and formula
         self.cells: dict[str, str] = {}  # where a binding is
         self.constants: dict[float | str, int] = {}  # row in the sheet of numbers
@@ -118,9 +110,6 @@ class _ExcelPrinter(Printer):
     def _constant(self, value: float | str) -> str:
         return f"Numbers!$B${self.constants.setdefault(value, len(self.constants) + 2)}"
 
-    def _quoted(self, text: str) -> str:
-        return _literal(text) if len(text) <= 255 else self._constant(text)
-
     def choice(self, test: str, then: str, otherwise: str) -> str:
         return f"IF({test},{then},{otherwise})"
 
@@ -131,8 +120,11 @@ class _ExcelPrinter(Printer):
         """Write the test whether an input is one of some categories; + 0 makes numbers of TRUE and FALSE."""
         x = self.raw(test.input)
         if self.kinds[test.input] == "text":
-            possible = [text for text in map(str, test.categories) if _fits(text)]
-            return self.joined("OR", [f"EXACT({x},{self._quoted(text)})" for text in possible] or ["FALSE"])
+            fit = [
+                t for t in map(str, test.categories) if len(t) <= _MOST_TEXT and not re.search("[\0\ufffe\uffff]", t)
+            ]
+            quoted = [_literal(text) if len(text) <= 255 else self._constant(text) for text in fit]
+            return self.joined("OR", [f"EXACT({x},{text})" for text in quoted] or ["FALSE"])
         return self.joined("OR", [f"{x}+0={self.number(float(each))}" for each in test.categories])
 
     def text(self, value: Expr | Test, least: int = 0) -> str:
@@ -169,7 +161,7 @@ class _ExcelPrinter(Printer):
             return self.joined(self.functions[value.op], [self.text(arg) for arg in value.args]), ATOM
         return super()._op(value)
 
-    def _test(self, value: All | Among | Less | Missing) -> tuple[str, int]:
+    def _test(self, value: Test) -> tuple[str, int]:
         if isinstance(value, All):
             return self.joined("AND", [self.text(test) for test in value.tests]), ATOM
         return super()._test(value)
@@ -177,25 +169,17 @@ class _ExcelPrinter(Printer):
 
 def _answered(printer: _ExcelPrinter, made: Program) -> str:
     """Write the test whether a row has an answer: each value of its kind, and no check fails."""
-    kinds = []
-    for place, column in enumerate(made.inputs):
-        x = printer.raw(place)
-        wanted = {"text": f"ISTEXT({x})", "number": f"ISNUMBER({x})", "whole": f"ISNUMBER({x}),ISLOGICAL({x})"}
-        kinds.append(f"OR(ISBLANK({x}),{wanted[column.kind]})")
-    passes = [_passes(printer, check) for check in made.checks]
+    wanted = {"text": "ISTEXT({0})", "number": "ISNUMBER({0})", "whole": "ISNUMBER({0}),ISLOGICAL({0})"}
+    columns = [(printer.raw(place), wanted[column.kind]) for place, column in enumerate(made.inputs)]
+    kinds = [f"OR(ISBLANK({x}),{test.format(x)})" for x, test in columns]
+    passes = [
+        _PASSES[check.why].format(printer.raw(check.input), printer.among(Among(check.input, check.categories)))
+        if check.why in _PASSES
+        else unsupported("Excel", check)
+        for check in made.checks
+    ]
     both = [printer.joined("AND", tests) for tests in (kinds, passes) if tests]
     return f"IF({both[0]},{both[1]},FALSE)" if len(both) == 2 else both[0] if both else "TRUE"
-
-
-def _passes(printer: _ExcelPrinter, check: Check) -> str:
-    x = printer.raw(check.input)
-    if check.why == "missing":
-        return f"NOT(ISBLANK({x}))"
-    if check.why == "outside":
-        return f"OR(ISBLANK({x}),AND({x}>=0,{x}<=1))"
-    if check.why == "unlisted":
-        return f"IF(ISBLANK({x}),TRUE,{printer.among(Among(check.input, check.categories))})"
-    return unsupported("Excel", check)
 
 
 def _answers(printer: _ExcelPrinter, made: Program, answered: str, trees: Sequence[Tree]) -> list[tuple[str, str]]:
@@ -219,11 +203,6 @@ def _letters(column: int) -> str:
     from openpyxl.utils import get_column_letter
 
     return str(get_column_letter(column + 1))
-
-
-def _fits(text: str) -> bool:
-    """Tell whether a cell can hold a text at all."""
-    return len(text) <= _MOST_TEXT and not re.search("[\0\ufffe\uffff]", text)
 
 
 def _literal(text: str) -> str:
@@ -262,11 +241,10 @@ def _fill_decide(
         cell.comment = Comment(notes[place], "baconlogic", height=120, width=320)
         whole = sheet.column_dimensions[_letters(place)]
         whole.fill = PatternFill("solid", fgColor=_YELLOW)
-        whole.width = 16
         if column.kind == "text":
             whole.number_format = "@"  # what is typed there stays text
     start, end = len(made.inputs), len(made.inputs) + len(answers)
-    for place in range(start, end):
+    for place in range(end):
         sheet.column_dimensions[_letters(place)].width = 16
     _fill_formulas(sheet, answers, rows, start)
     if made.inputs:
@@ -274,29 +252,24 @@ def _fill_decide(
         sheet.conditional_formatting.add(f"{_letters(start)}2:{_letters(end - 1)}{rows + 1}", rule)
 
 
-def _notes(made: Program, trees: Sequence[Tree]) -> list[str]:
+def _notes(model: Any, made: Program) -> list[str]:
     """Say of each column what it holds: its unit and what the tree makes of it."""
     said: dict[str, dict[str, None]] = {each.feature: {} for each in made.inputs}
-    for tree in trees:
-        for _, node in tree.walk():
-            if isinstance(node, Leaf):
-                said[node.feature][one_line(say(Leaf(node.feature, node.criterion)))] = None
+    for leaf in leaves_of(model):
+        said[leaf.feature][one_line(say(Leaf(leaf.feature, leaf.criterion)))] = None
     kinds = {"number": "A number", "text": "A text", "whole": "A whole number"}
-    found = []
-    for column in made.inputs:
-        unit = f" in {one_line(column.unit)}" if column.unit else ""
-        found.append("\n".join([f"{kinds[column.kind]}{unit}; empty when missing.", *said[column.feature]])[:2000])
-    return found
+    heads = [f"{kinds[each.kind]}{f' in {one_line(each.unit)}' if each.unit else ''}" for each in made.inputs]
+    columns = zip(heads, said.values(), strict=True)
+    return ["\n".join([f"{head}; empty when missing.", *lines])[:2000] for head, lines in columns]
 
 
 def _fill_formulas(sheet: Any, columns: Sequence[tuple[str, str]], rows: int, start: int = 0) -> None:
     """Fill columns with a head and the same formula in every row."""
-    for column, (head, formula) in enumerate(columns, start=start + 1):
-        _write(sheet, 1, column, head)
+    for column, (_, formula) in enumerate(columns, start=start + 1):
         parts = f"={formula}".split(_ROW)
         for row in range(2, rows + 2):
             sheet.cell(row, column, str(row).join(parts))
-    _show_heads(sheet)
+    _show_heads(sheet, [head for head, _ in columns], start)
 
 
 def _fill_tree(sheet: Any, made: Program, trees: Sequence[Tree]) -> None:
@@ -304,8 +277,6 @@ def _fill_tree(sheet: Any, made: Program, trees: Sequence[Tree]) -> None:
     from openpyxl.styles import Alignment
 
     heads = ["truth of", "depth", "what it says", "name", "code", "andness", "weight in the gate above", "aggregator"]
-    for column, head in enumerate(heads, start=1):
-        _write(sheet, 1, column, head)
     row, indents = 2, [Alignment(indent=depth) for depth in range(16)]
     for k, tree in enumerate(trees):
         owner = one_line(str(made.classes[k if len(trees) > 1 else -1]))
@@ -322,36 +293,38 @@ def _fill_tree(sheet: Any, made: Program, trees: Sequence[Tree]) -> None:
             sheet.cell(row, 3).alignment = indents[min(len(path), 15)]
             row += 1
     sheet.column_dimensions["C"].width = 80
-    _show_heads(sheet)
+    _show_heads(sheet, heads)
 
 
 def _fill_numbers(sheet: Any, classes: Sequence[Label], constants: Sequence[float | str]) -> None:
     """Fill the sheet of the classes and of the constants that a formula could not hold whole."""
-    _write(sheet, 1, 1, "classes")
-    _write(sheet, 1, 2, "numbers of more than 15 digits")
     for row, label in enumerate(classes, start=2):
         plain = isinstance(label, bool | float) or (isinstance(label, int) and abs(label) < _MOST_WHOLE)
         _write(sheet, row, 1, label if plain else one_line(str(label)))
     for row, value in enumerate(constants, start=2):
         _write(sheet, row, 2, value)
-    _show_heads(sheet)
+    _show_heads(sheet, ["classes", "numbers of more than 15 digits"])
 
 
-def _fill_about(sheet: Any, texts: Sequence[str]) -> None:
+def _fill_about(sheet: Any, said: Sequence[str], trees: Sequence[Tree], *, drawn: bool) -> None:
     """Fill a sheet with lines of text, in letters of one width for what is drawn."""
     from openpyxl.styles import Font
 
-    one_width = Font(name="Consolas")
-    for row, text in enumerate(texts, start=1):
+    one_width, nodes = Font(name="Consolas"), ["", "The sheet Tree lists every node."]
+    if drawn:
+        nodes = [line for tree in trees for line in ["", *draw(tree.root).splitlines()]]
+    for row, text in enumerate([*said, "", _USED, *nodes], start=1):
         _write(sheet, row, 1, text).font = one_width
     sheet.column_dimensions["A"].width = 120
 
 
-def _show_heads(sheet: Any) -> None:
-    """Make the first line stand out and stay."""
+def _show_heads(sheet: Any, heads: Sequence[str], start: int = 0) -> None:
+    """Write the first line from a column on, and make all of it stand out and stay."""
     from openpyxl.styles import Alignment, Font
 
     bold, top = Font(bold=True), Alignment(wrap_text=True, vertical="top")
+    for column, head in enumerate(heads, start=start + 1):
+        _write(sheet, 1, column, head)
     for cell in sheet[1]:
         cell.font, cell.alignment = bold, top
     sheet.freeze_panes = "A2"

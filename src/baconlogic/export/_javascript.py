@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+from baconlogic.core.answers import Label
 from baconlogic.export._about import head
 from baconlogic.export._compile import program
-from baconlogic.export._program import WHY, Printer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from baconlogic.core.answers import Label
-    from baconlogic.export._program import Among, Binding, Program
+from baconlogic.export._program import WHY, Among, Printer, Program
 
 _ENDS = "[^ -~]|[<>&]|/(?=/)"  # what a page reads as markup; and tools find //# sourceMappingURL= in any comment
 _SAFE = 2**53 - 1  # whole numbers beyond are not told apart by JavaScript's numbers, but by its BigInt
@@ -71,9 +67,7 @@ _ROW = " * @param {Object<string, number | boolean | bigint | string | null | un
 
 class _JavaScriptPrinter(Printer):
     functions = {name: f"Math.{name}" for name in ("abs", "exp", "expm1", "log", "max", "min")}  # noqa: RUF012
-
-    def choice(self, test: str, then: str, otherwise: str) -> str:
-        return f"{test} ? {then} : {otherwise}"
+    binding = "const {} = {};"
 
     def missing(self, place: int) -> str:
         return f"x{place} !== x{place}" if self.kinds[place] == "number" else f"x{place} === null"
@@ -112,40 +106,36 @@ def text(value: str) -> str:
 
 
 def _constants(made: Program) -> str:
-    threshold = "null" if made.threshold is None else repr(made.threshold)
     lines = [
         "/** The columns that are read. @type {readonly string[]} */",
         f"export const FEATURES = Object.freeze({_array(text(each.feature) for each in made.inputs)});",
         f"/** The possible answers. @type {{readonly ({_LABEL})[]}} */",
         f"export const CLASSES = Object.freeze({_array(_label(label) for label in made.classes)});",
         "/** The truth above which the second of two answers is given. @type {number | null} */",
-        f"export const THRESHOLD = {threshold};",
+        f"export const THRESHOLD = {json.dumps(made.threshold)};",
     ]
     if made.spots:
-        nodes = ",\n".join(f"  [{spot.tree}, {_array(map(str, spot.path))}]" for spot in made.spots)
-        lines += [
-            "// The tree of every node, and the way down to it: which input at each step.",
-            f"const NODES = [\n{nodes},\n];",
-        ]
+        lines.append("// The tree of every node, and the way down to it: which input at each step.\nconst NODES = [")
+        lines += [f"  [{spot.tree}, {_array(map(str, spot.path))}]," for spot in made.spots]
+        lines.append("];")
     return "\n".join(lines)
 
 
 def _functions(made: Program, printer: _JavaScriptPrinter) -> list[str]:
     names = [spot.name for spot in made.spots] or list(made.truths)
-    body = [*_reading(made, printer), *_lines(made.needed(*names), printer)]
+    body = [*_reading(made, printer), *printer.lines(made.needed(*names))]
     found = [_function("known" if made.spots else "truths", "row", body, _array(names))]
     roots = _array(f"found[{names.index(name)}]" for name in made.truths)
     if made.spots:
         found.append(_function("truths", "row", ["const found = known(row);"], roots))
     given = _array(made.truths)
     if made.probabilities:
-        body = _lines(made.after(*made.probabilities), printer)
+        body = printer.lines(made.after(*made.probabilities))
         found.append(_function("chances", given, body, _array(made.probabilities)))
-    found.append(_function("answer", given, _lines(made.after(made.choice), printer), f"CLASSES[{made.choice}]"))
-    if len(made.truths) == 1:
-        found.append(_public("truth", "truths(row)[0]", "The degree of truth of a row.", "number"))
-    else:
-        found.append(_public("truth", "truths(row)", "The degree of truth of a row for each of CLASSES.", "number[]"))
+    found.append(_function("answer", given, printer.lines(made.after(made.choice)), f"CLASSES[{made.choice}]"))
+    one = len(made.truths) == 1
+    said = f"The degree of truth of a row{'' if one else ' for each of CLASSES'}."
+    found.append(_public("truth", f"truths(row){'[0]' if one else ''}", said, f"number{'' if one else '[]'}"))
     if made.probabilities:
         said = "The probability of each of CLASSES."
         found.append(_public("probabilities", "chances(truths(row))", said, "number[]"))
@@ -154,24 +144,20 @@ def _functions(made: Program, printer: _JavaScriptPrinter) -> list[str]:
 
 
 def _trace(made: Program, roots: str) -> str:
-    chances = ["    probabilities: chances(roots),"] if made.probabilities else []
-    lines = [
-        "/**",
-        " * The truth of every node of every tree, root first, with the answer.",
-        _ROW,
-        " */",
-        "export function trace(row) {",
-        "  const found = known(row);",
-        f"  const roots = {roots};",
-        "  return {",
-        "    truth: roots,",
-        "    nodes: NODES.map(([tree, path], i) => ({ tree, path: [...path], truth: found[i] })),",
-        *chances,
-        "    decision: answer(roots),",
-        "  };",
-        "}",
-    ]
-    return "\n".join(lines)
+    chances = "\n    probabilities: chances(roots)," if made.probabilities else ""
+    return f"""/**
+ * The truth of every node of every tree, root first, with the answer.
+{_ROW}
+ */
+export function trace(row) {{
+  const found = known(row);
+  const roots = {roots};
+  return {{
+    truth: roots,
+    nodes: NODES.map(([tree, path], i) => ({{ tree, path: [...path], truth: found[i] }})),{chances}
+    decision: answer(roots),
+  }};
+}}"""
 
 
 def _array(values: Iterable[str]) -> str:
@@ -195,16 +181,10 @@ def _reading(made: Program, printer: _JavaScriptPrinter) -> list[str]:
     return lines
 
 
-def _lines(bindings: Iterable[Binding], printer: _JavaScriptPrinter) -> list[str]:
-    return [f"const {binding.name} = {printer.text(binding.value)};" for binding in bindings]
-
-
 def _label(label: Label) -> str:
-    if isinstance(label, str):
-        return text(label)
-    if isinstance(label, bool):
-        return "true" if label else "false"
-    return _whole(label) if isinstance(label, int) else repr(label)
+    if isinstance(label, bool | float):
+        return json.dumps(label)
+    return text(label) if isinstance(label, str) else _whole(label)
 
 
 def _whole(value: int) -> str:

@@ -6,24 +6,20 @@ import math
 import re
 import textwrap
 import unicodedata
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from itertools import count, pairwise
+from typing import Any
 
+from baconlogic.core.answers import Label
+from baconlogic.core.criterion import Category, Operation
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import listed, number, numbers, one_line
 from baconlogic.export._about import about, trees_of
 from baconlogic.export._compile import program
-from baconlogic.export._program import Op, unsupported
+from baconlogic.export._program import Op, Program, unsupported
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.criterion import Category, Criterion, Operation
-
-    Rows = list[tuple[str, str]]
-    from baconlogic.core.answers import Label
-    from baconlogic.export._program import Program
+Rows = list[tuple[str, str]]  # values, each with when it holds
 
 _LINE = 62  # signs of a formula that fit on a line
 _ENDS = "[^ -~]|!|(?<=arara):"  # what old tools may not read, or obey: % !TeX program = ..., % arara: ...
@@ -83,11 +79,10 @@ def to_latex(model: Any, *, standalone: bool = False) -> str:
     Numbers are rounded for reading: to decide, use the other exports.
     """
     made = program(model)
-    comment = [
-        part for line in about(model, made, _ENDS) for part in textwrap.wrap(line, 116, subsequent_indent="    ")
-    ]
+    comment = (textwrap.wrap(line, 116, subsequent_indent="    ") for line in about(model, made, _ENDS))
     formulas = _Formulas(made)
-    parts = ["\n".join(f"% {line}" for line in comment), "\\noindent Numbers are rounded for reading.", *_columns(made)]
+    parts = ["\n".join(f"% {line}" for wrapped in comment for line in wrapped)]
+    parts += ["\\noindent Numbers are rounded for reading.", *_columns(made)]
     trees = trees_of(model)
     for k, tree in enumerate(trees):
         root = "z" if len(trees) == 1 else f"z_{{{k + 1}}}"
@@ -118,7 +113,7 @@ class _Formulas:
 
     def __init__(self, made: Program) -> None:
         self._column = {each.feature: f"x_{{{i}}}" for i, each in enumerate(made.inputs, start=1)}
-        self._counts = {"t": 0, "g": 0}
+        self._counts = {"t": count(1), "g": count(1)}
 
     def tree(self, tree: Tree, root: str) -> list[str]:
         """Return the paragraphs of a tree whose truth is called `root`."""
@@ -131,40 +126,27 @@ class _Formulas:
                 symbol, turned = inputs[0]
                 symbols.append((symbol, not turned))
                 continue
-            symbol = root if last else self._next("t" if isinstance(node, Leaf) else "g")
+            letter = "t" if isinstance(node, Leaf) else "g"
+            symbol = root if last else f"{letter}_{{{next(self._counts[letter])}}}"
             said, pieces = self._node(node, inputs)
             name = f", \\emph{{{escaped(node.name)}}}" if node.name else ""
             found.append(f"\\noindent ${symbol}${name}: {said}.\n{_shown(symbol, pieces)}")
             symbols.append((symbol, False))
         return found
 
-    def _next(self, letter: str) -> str:
-        self._counts[letter] += 1
-        return f"{letter}_{{{self._counts[letter]}}}"
-
     def _node(self, node: Node, inputs: Sequence[tuple[str, bool]]) -> tuple[str, list[str]]:
         """Return the words of a node, and its formula in pieces between which a line may end."""
         if isinstance(node, Leaf):
-            said = escaped(node.criterion.words(node.feature))
-            return said, [_criterion(node.criterion, self._column[node.feature])]
+            x, missing = self._column[node.feature], node.criterion.missing
+            rows = [] if missing is None else [(_number(missing), f"\\text{{if }} {x} \\text{{ is missing}}")]
+            rows += node.criterion.expression(_CaseBuilder(x))[0]
+            return escaped(node.criterion.words(node.feature)), [_whole(rows)]
         if isinstance(node, Gate):
             return _said(node, inputs), _combined(node, inputs)
         if isinstance(node, Not):
             symbol, turned = inputs[0]
             return "the negation", [_turned(symbol, not turned)]
         return unsupported("LaTeX", node)
-
-
-def _criterion(criterion: Criterion, x: str) -> str:
-    rows = criterion.expression(_CaseBuilder(x))[0]
-    if criterion.missing is not None:
-        rows = [(_number(criterion.missing), f"\\text{{if }} {x} \\text{{ is missing}}"), *rows]
-    return _whole(rows)
-
-
-def _cases(rows: Sequence[tuple[str, str]]) -> str:
-    lines = [f"{value} & {when}" for value, when in rows]
-    return "\\begin{cases}\n" + " \\\\\n".join(lines) + "\n\\end{cases}"
 
 
 class _CaseBuilder:
@@ -183,18 +165,18 @@ class _CaseBuilder:
         texts = [_whole(rows) for rows in args]
         first, last = texts[0], texts[-1]
         written = {
-            "+": lambda: " + ".join(texts),
-            "*": lambda: "\\,".join(map(_factor, texts)),
-            "-": lambda: f"{'' if first == '0' else first} - {_factor(last)}".strip(),
-            "/": lambda: f"\\dfrac{{{first}}}{{{last}}}",
-            "abs": lambda: f"\\left|{first}\\right|",
-            "exp": lambda: f"e^{{{first}}}",
-            "expm1": lambda: f"e^{{{first}}} - 1",
-            "log": lambda: f"\\ln({first})",
-            "min": lambda: f"\\min({', '.join(texts)})",
-            "max": lambda: f"\\max({', '.join(texts)})",
+            "+": " + ".join(texts),
+            "*": "\\,".join(map(_factor, texts)),
+            "-": f"{'' if first == '0' else first} - {_factor(last)}".strip(),
+            "/": f"\\dfrac{{{first}}}{{{last}}}",
+            "abs": f"\\left|{first}\\right|",
+            "exp": f"e^{{{first}}}",
+            "expm1": f"e^{{{first}}} - 1",
+            "log": f"\\ln({first})",
+            "min": f"\\min({', '.join(texts)})",
+            "max": f"\\max({', '.join(texts)})",
         }
-        return _always(written[name]()) if name in written else unsupported("LaTeX", Op(name, ()))
+        return _always(written[name]) if name in written else unsupported("LaTeX", Op(name, ()))
 
     def less(self, left: Rows, right: Rows) -> str:
         return f"{_whole(left)} < {_whole(right)}"
@@ -218,7 +200,7 @@ class _CaseBuilder:
         return [*rows, (_number(points[-1][1]), f"\\text{{if }} {marks[-1]} \\le {self._x}")]
 
     def logistic(self, centre: float, slope: float) -> Rows:
-        return _always(f"\\dfrac{{1}}{{1 + {_exp(-slope, self._x, centre)}}}")
+        return _always(_sigmoid(slope, self._x, centre))
 
     def choices(self, truths: Sequence[tuple[Category, float]], other: float | None) -> Rows:
         groups: dict[float, list[str]] = {}
@@ -236,7 +218,11 @@ def _always(value: str) -> Rows:
 
 
 def _whole(rows: Rows) -> str:
-    return rows[0][0] if len(rows) == 1 else _cases(rows)
+    """Write values by when they hold; one alone holds always."""
+    if len(rows) == 1:
+        return rows[0][0]
+    lines = " \\\\\n".join(f"{value} & {when}" for value, when in rows)
+    return f"\\begin{{cases}}\n{lines}\n\\end{{cases}}"
 
 
 def _said(gate: Gate, inputs: Sequence[tuple[str, bool]]) -> str:
@@ -253,14 +239,12 @@ def _combined(gate: Gate, inputs: Sequence[tuple[str, bool]]) -> list[str]:
     if math.isinf(power):
         full, other = ("0", "1") if dual else ("1", "0")
         all_of = f"\\text{{if every input is fully {'false' if dual else 'true'}}}"
-        return [_cases([(full, all_of), (other, _OTHERWISE)])]
+        return [_whole([(full, all_of), (other, _OTHERWISE)])]
     given = [_turned(name, turned != dual) for name, turned in inputs]
     pieces = []
     if mean > 0.0:
-        pieces = [
-            f"{'+ ' if i else ''}{_number(w)}\\,{_factor(x)}"
-            for i, (w, x) in enumerate(zip(gate.weights, given, strict=True))
-        ]
+        terms = [f"{_number(w)}\\,{_factor(x)}" for w, x in zip(gate.weights, given, strict=True)]
+        pieces = [terms[0], *(f"+ {term}" for term in terms[1:])]
         if mean < 1.0:
             pieces[0], pieces[-1] = f"{_number(mean)}\\,({pieces[0]}", f"{pieces[-1]})"
     if product > 0.0:
@@ -271,20 +255,20 @@ def _combined(gate: Gate, inputs: Sequence[tuple[str, bool]]) -> list[str]:
         together = "\\, ".join(factors)
         pieces += [together] if _width(together) <= _LINE else [factors[0], *(f"\\, {each}" for each in factors[1:])]
     if dual:
-        several = mean > 0.0
-        pieces[0] = f"1 - {'[' if several else ''}{pieces[0]}"
-        pieces[-1] += "]" if several else ""
+        start, end = ("[", "]") if mean > 0.0 else ("", "")
+        pieces[0] = f"1 - {start}{pieces[0]}"
+        pieces[-1] += end
     return pieces
 
 
 def _shown(symbol: str, pieces: Sequence[str]) -> str:
     """Write an equation, over several lines where it is long."""
-    lines, room = [""], _LINE
+    lines, left = [""], _LINE
     for piece in pieces:
-        if lines[-1] and _width(piece) > room:
+        if lines[-1] and _width(piece) > left:
             lines.append("")
-            room = _LINE
-        room -= _width(piece)
+            left = _LINE
+        left -= _width(piece)
         lines[-1] += f" {piece}" if lines[-1] else piece
     return f"\\begin{{align*}}\n{symbol} &= " + " \\\\\n&\\quad ".join(lines) + "\n\\end{align*}"
 
@@ -301,11 +285,11 @@ def _answer(model: Any, made: Program) -> list[str]:
         turn = f"\\noindent It is {labels[1]} when $z > {_number(made.threshold)}$, else {labels[0]}."
         if isinstance(model, Tree):
             return [start, turn]
-        chance = f"\\dfrac{{1}}{{1 + {_exp(-model.links[0].steepness, 'z', model.links[0].threshold)}}}"
+        chance = _sigmoid(model.links[0].steepness, "z", model.links[0].threshold)
         return [start, turn, f"\\noindent The probability of {labels[1]} is\n{_shown('p', [chance])}"]
     found = [start, f"\\noindent It is the most probable of {listed(labels, 'and')}. Their probabilities are"]
     for k, link in enumerate(model.links, start=1):
-        score = f"\\dfrac{{1}}{{1 + {_exp(-link.steepness, f'z_{{{k}}}', link.threshold)}}}"
+        score = _sigmoid(link.steepness, f"z_{{{k}}}", link.threshold)
         found.append(_shown(f"p_{{{k}}}", [f"\\frac{{s_{{{k}}}}}{{\\sum_j s_j}}", f"\\qquad s_{{{k}}} = {score}"]))
     return found
 
@@ -322,9 +306,8 @@ def _past(x: str, mark: float) -> str:
     return x if mark == 0.0 else f"{x} {'+' if mark < 0.0 else '-'} {_number(abs(mark))}"
 
 
-def _exp(factor: float, x: str, mark: float) -> str:
-    past = _past(x, mark)
-    return f"e^{{{_number(factor)}\\,{f'({past})' if ' ' in past else past}}}"
+def _sigmoid(slope: float, x: str, centre: float) -> str:
+    return f"\\dfrac{{1}}{{1 + e^{{{_number(-slope)}\\,{_factor(_past(x, centre))}}}}}"
 
 
 def _number(value: float) -> str:
@@ -356,7 +339,8 @@ def _sign(sign: str) -> str:
         return f"\\ensuremath{{{_MATHS[sign]}}}"
     if sign in _SPECIAL or sign.isascii():
         return _SPECIAL.get(sign, sign)
-    base, marks = unicodedata.normalize("NFD", sign)[:1], unicodedata.normalize("NFD", sign)[1:]
+    apart = unicodedata.normalize("NFD", sign)
+    base, marks = apart[:1], apart[1:]
     if base.isascii() and base.isalpha() and marks in _ACCENTS:
         letter = f"\\{base}" if base in "ij" else base
         return f"\\{_ACCENTS[marks]}{{{letter}}}"

@@ -15,24 +15,40 @@ name is that of a column gets a "_" behind it.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from baconlogic.core import __version__
-from baconlogic.core.nodes import Leaf
-from baconlogic.export._about import about, commented, trees_of
+from baconlogic.core.answers import Label
+from baconlogic.core.criterion import Category
+from baconlogic.export._about import about, commented, leaves_of
 from baconlogic.export._compile import program
-from baconlogic.export._program import All, Among, If, Less, Missing, Num, Op, Past, Raw, Ref, each, parts, unsupported
+from baconlogic.export._program import (
+    All,
+    Among,
+    Check,
+    Expr,
+    If,
+    InputColumn,
+    Less,
+    Missing,
+    Num,
+    Op,
+    Past,
+    Program,
+    Raw,
+    Ref,
+    Test,
+    each,
+    parts,
+    unsupported,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from onnx import ModelProto, ValueInfoProto
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.criterion import Category
-    from baconlogic.export._program import Check, Expr, InputColumn, Program, Test
 
 OPSET, ML_OPSET, IR_VERSION = 13, 2, 7
 _FLOAT, _INT32, _INT64, _STRING, _BOOL, _DOUBLE = 1, 6, 7, 8, 9, 11  # as TensorProto numbers them
@@ -81,10 +97,9 @@ class _Graph:
         from onnx import helper, numpy_helper
 
         self.make, self._tensor = helper, numpy_helper.from_array
-        features = [each.feature for each in made.inputs]
-        self._columns = features
+        self._columns = [each.feature for each in made.inputs]
         self.prefix = "v"
-        while any(feature.startswith(self.prefix) for feature in features):
+        while any(feature.startswith(self.prefix) for feature in self._columns):
             self.prefix += "_"
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
@@ -92,19 +107,18 @@ class _Graph:
         self.names: dict[str, str] = {}  # of bindings
         self.real = real
         self._known: dict[Any, str] = {}
-        self._inputs = made.inputs
-        self._texts = texts
-        self._rows = features[0] if features else "rows"
+        self._inputs, self._texts = made.inputs, texts
 
     def entries(self) -> list[ValueInfoProto]:
         """Return the inputs."""
         number = _FLOAT if self.real == "float" else _DOUBLE
         if not self._inputs:
             return [self.make.make_tensor_value_info("rows", number, ["rows", 1], "How many rows there are")]
-        kinds = [_STRING if column.kind == "text" else number for column in self._inputs]
         return [
-            self.make.make_tensor_value_info(column.feature, kind, ["rows", 1], self._said(column))
-            for column, kind in zip(self._inputs, kinds, strict=True)
+            self.make.make_tensor_value_info(
+                each.feature, _STRING if each.kind == "text" else number, ["rows", 1], self._said(each)
+            )
+            for each in self._inputs
         ]
 
     def _said(self, column: InputColumn) -> str:
@@ -135,10 +149,7 @@ class _Graph:
 
     def folded(self, kind: str, names: Sequence[str]) -> str:
         """Apply an operator of two from left to right."""
-        found, *rest = names
-        for name in rest:
-            found = self.node(kind, found, name)
-        return found
+        return reduce(lambda found, name: self.node(kind, found, name), names)
 
     def value(self, value: Expr | Test) -> str:
         """Add the nodes of an expression, without recursion."""
@@ -158,10 +169,8 @@ class _Graph:
             return self.node("Sub", self._raw(value.input), self.number(value.mark))
         if isinstance(value, Op):
             return self._op(value, inner)
-        if isinstance(value, If):
-            return self.node("Where", *inner)  # of both branches, but what is not taken does not count
-        if isinstance(value, Less):
-            return self.node("Less", *inner)
+        if isinstance(value, If | Less):  # of both branches, but what is not taken does not count
+            return self.node("Where" if isinstance(value, If) else "Less", *inner)
         if isinstance(value, All):
             return self.folded("And", inner)
         if isinstance(value, Missing):
@@ -182,18 +191,6 @@ class _Graph:
         feature = self._inputs[place].feature
         return self.node("Cast", feature, to=_DOUBLE) if self.real == "float" else feature
 
-    def _code(self, feature: str) -> str:
-        """Return the place of a text among those known of its column, or how many there are."""
-        known = self._texts[feature]
-        return self.node(
-            "LabelEncoder",
-            feature,
-            domain="ai.onnx.ml",
-            keys_strings=known,
-            values_int64s=list(range(len(known))),
-            default_int64=len(known),
-        )
-
     def _missing(self, place: int) -> str:
         column = self._inputs[place]
         if column.kind == "text":
@@ -203,8 +200,10 @@ class _Graph:
     def _among(self, place: int, categories: tuple[Category, ...]) -> str:
         column = self._inputs[place]
         if column.kind == "text":
-            among = [text in categories for text in self._texts[column.feature]]
-            return self.node("Gather", self.constant([*among, False], np.bool_), self._code(column.feature))
+            known = self._texts[column.feature]
+            codes = {"keys_strings": known, "values_int64s": list(range(len(known))), "default_int64": len(known)}
+            among = self.constant([*(text in categories for text in known), False], np.bool_)
+            return self.node("Gather", among, self.node("LabelEncoder", column.feature, domain="ai.onnx.ml", **codes))
         listed = self.constant([[float(category) for category in categories]], np.float64)
         same = self.node("Cast", self.node("Equal", self._raw(place), listed), to=_INT32)
         return self.node("Cast", self.node("ReduceMax", same, axes=[1], keepdims=1), to=_BOOL)
@@ -212,7 +211,7 @@ class _Graph:
     def answered(self, checks: Sequence[Check]) -> str:
         """Return which rows have an answer, as many as there are rows, whatever is asked of them."""
         true = self.make.make_tensor("", _BOOL, [1], [True])
-        shape, every = self.node("Shape", self._rows), f"{self.prefix}every"
+        shape, every = self.node("Shape", [*self._columns, "rows"][0]), f"{self.prefix}every"
         self.nodes.append(self.make.make_node("ConstantOfShape", [shape], [every], value=true))
         return self.folded("And", [every, *(self._passes(check) for check in checks)])
 
@@ -239,14 +238,12 @@ class _Graph:
 def _texts(model: Any) -> dict[str, list[str]]:
     """Return the categories that the tables of each column of text list, and last what stands for a missing one."""
     found: dict[str, dict[str, None]] = {}
-    for tree in trees_of(model):
-        for _, node in tree.walk():
-            if isinstance(node, Leaf):
-                for category, _ in node.criterion.truths:
-                    if isinstance(category, str):
-                        found.setdefault(node.feature, {})[category] = None
-                    elif abs(category) >= _MOST:
-                        raise ValueError(f"column {node.feature!r} has the category {category}; ONNX takes up to 2**53")
+    for leaf in leaves_of(model):
+        for category, _ in leaf.criterion.truths:
+            if isinstance(category, str):
+                found.setdefault(leaf.feature, {})[category] = None
+            elif abs(category) >= _MOST:
+                raise ValueError(f"column {leaf.feature!r} has the category {category}; ONNX takes up to 2**53")
     return {feature: [*texts, _unused(["", "<missing>"], texts)] for feature, texts in found.items()}
 
 

@@ -12,15 +12,13 @@ answer at all: an error, NaN or NULL, whatever the target has. After the checks 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn
+from typing import ClassVar, Literal, NoReturn
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.answers import Label
-    from baconlogic.core.criterion import Category
-    from baconlogic.core.nodes import Path
+from baconlogic.core.answers import Label
+from baconlogic.core.criterion import Category
+from baconlogic.core.nodes import Path
 
 Kind = Literal["number", "text", "whole"]
 Arithmetic = Literal["+", "*", "-", "/", "min", "max", "abs", "exp", "log", "expm1", "lost", "log_sum"]
@@ -78,6 +76,14 @@ class Less:
 
     left: Expr
     right: Expr
+
+    def sides(self) -> tuple[Expr, Expr]:
+        """Return what is written: an input past a mark or not is compared with the mark itself."""
+        if isinstance(self.left, Past) and self.right == Num(0.0):
+            return Raw(self.left.input), Num(self.left.mark)
+        if isinstance(self.right, Past) and self.left == Num(0.0):
+            return Num(self.right.mark), Raw(self.right.input)
+        return self.left, self.right
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,13 +242,10 @@ class Printer(ABC):
     functions: ClassVar[dict[str, str]]  # names of abs, exp, expm1, log, max, min
     both: ClassVar[str] = " && "
     either: ClassVar[str] = " || "
+    binding: ClassVar[str] = "{} = {}"
 
     def __init__(self, inputs: Sequence[InputColumn] = ()) -> None:
         self.kinds = [column.kind for column in inputs]
-
-    @abstractmethod
-    def choice(self, test: str, then: str, otherwise: str) -> str:
-        """Write "if" as an expression; `then` and `otherwise` hold together by themselves."""
 
     @abstractmethod
     def missing(self, place: int) -> str:
@@ -251,6 +254,10 @@ class Printer(ABC):
     @abstractmethod
     def among(self, test: Among) -> str:
         """Write the test whether an input is one of some categories."""
+
+    def choice(self, test: str, then: str, otherwise: str) -> str:
+        """Write "if" as an expression; `then` and `otherwise` hold together by themselves."""
+        return f"{test} ? {then} : {otherwise}"
 
     def raw(self, place: int) -> str:
         """Write an input."""
@@ -271,12 +278,8 @@ class Printer(ABC):
         return f"{self.raw(place)} {'+' if mark < 0.0 else '-'} {self.number(abs(mark))}", SUM
 
     def less(self, test: Less) -> str:
-        """Write a comparison; an input past a mark or not is compared with the mark itself."""
-        left, right = test.left, test.right
-        if isinstance(left, Past) and right == Num(0.0):
-            return f"{self.raw(left.input)} < {self.number(left.mark)}"
-        if isinstance(right, Past) and left == Num(0.0):
-            return f"{self.number(right.mark)} < {self.raw(right.input)}"
+        """Write a comparison."""
+        left, right = test.sides()
         return f"{self.text(left, SUM)} < {self.text(right, SUM)}"
 
     def unlisted(self, test: Among) -> str:
@@ -293,6 +296,10 @@ class Printer(ABC):
         if check.why == "unlisted":
             return self.unlisted(Among(check.input, check.categories))
         return unsupported(type(self).__name__, check)
+
+    def lines(self, bindings: Sequence[Binding]) -> list[str]:
+        """Write bindings, one a line."""
+        return [self.binding.format(each.name, self.text(each.value)) for each in bindings]
 
     def text(self, value: Expr | Test, least: int = CHOICE) -> str:
         """Write an expression or a test, in parentheses when it holds together less than `least`."""

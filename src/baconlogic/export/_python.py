@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from baconlogic.export._about import head
 from baconlogic.export._compile import program
-from baconlogic.export._program import WHY, Printer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.export._program import Among, Binding, Program
+from baconlogic.export._program import WHY, Among, Printer, Program
 
 # Python looks for the encoding of a file in its first two lines: nothing of a model may stand there.
 _CODING = "# -*- coding: utf-8 -*-"
@@ -47,6 +43,7 @@ _REFUSE = """
 def _refuse(name, value, why):
     raise ValueError(f"{name!r} is {value!r}, {why}")
 """
+_CALLS = {"number": "_number(row, {!a})", "text": "_category(row, {!a}, True)", "whole": "_category(row, {!a}, False)"}
 
 
 class _PythonPrinter(Printer):
@@ -74,28 +71,23 @@ def to_python(model: Any, *, trace: bool = False) -> str:
     A row is a dict (anything with `row[name]`); None and NaN are missing. What has no truth raises ValueError.
     """
     made = program(model, trace=trace)
+    kinds = {each.kind for each in made.inputs}
+    wanted = {_READ: kinds, _NUMBER: "number" in kinds, _CATEGORY: kinds - {"number"}, _REFUSE: made.checks}
     parts = [
         f"{_CODING}\n{head(model, made, '#')}",
         "from math import exp, expm1, log, nan",
         f"FEATURES = {_tuple(each.feature for each in made.inputs)}\n"
         f"CLASSES = {_tuple(made.classes)}\n"
         f"THRESHOLD = {made.threshold!r}",
-        *_helpers(made),
+        *(text.strip() for text, needed in wanted.items() if needed),
         *_functions(made, _PythonPrinter(made.inputs)),
     ]
-    return "\n\n\n".join(part for part in parts if part) + "\n"
-
-
-def _helpers(made: Program) -> list[str]:
-    """Return the functions that read a row, those that are needed."""
-    kinds = {each.kind for each in made.inputs}
-    wanted = {_READ: kinds, _NUMBER: "number" in kinds, _CATEGORY: kinds - {"number"}, _REFUSE: made.checks}
-    return [text.strip() for text, needed in wanted.items() if needed]
+    return "\n\n\n".join(parts) + "\n"
 
 
 def _functions(made: Program, printer: _PythonPrinter) -> list[str]:
     names = [spot.name for spot in made.spots] or list(made.truths)
-    work = [*_read(made, printer), *_lines(made.needed(*names), printer)]
+    work = [*_read(made, printer), *printer.lines(made.needed(*names))]
     roots = list(made.truths)
     found = []
     if made.spots:
@@ -107,10 +99,10 @@ def _functions(made: Program, printer: _PythonPrinter) -> list[str]:
     found.append(_function("truth", say, work, roots[0] if one else f"[{', '.join(roots)}]"))
     start = [f"{', '.join(made.truths)} = truth(row)"] if made.truths else []
     if made.probabilities:
-        body = [*start, *_lines(made.after(*made.probabilities), printer)]
+        body = [*start, *printer.lines(made.after(*made.probabilities))]
         answer = f"[{', '.join(made.probabilities)}]"
         found.append(_function("probabilities", "Return the probability of each of CLASSES.", body, answer))
-    body = [*start, *_lines(made.after(made.choice), printer)]
+    body = [*start, *printer.lines(made.after(made.choice))]
     found.append(_function("decide", "Return the answer: one of CLASSES.", body, f"CLASSES[int({made.choice})]"))
     return [*found, _trace(made, roots)] if made.spots else found
 
@@ -132,21 +124,13 @@ def _function(name: str, doc: str, body: Sequence[str], answer: str) -> str:
 
 
 def _read(made: Program, printer: _PythonPrinter) -> list[str]:
-    lines = []
-    for place, each in enumerate(made.inputs):
-        name = ascii(each.feature)
-        call = f"_number(row, {name})" if each.kind == "number" else f"_category(row, {name}, {each.kind == 'text'})"
-        lines.append(f"x{place} = {call}")
+    lines = [f"x{place} = {_CALLS[each.kind].format(each.feature)}" for place, each in enumerate(made.inputs)]
     for check in made.checks:
         lines += [
             f"if {printer.fails(check)}:",
             f"    _refuse({made.inputs[check.input].feature!a}, x{check.input}, {WHY[check.why]!r})",
         ]
     return lines
-
-
-def _lines(bindings: Sequence[Binding], printer: _PythonPrinter) -> list[str]:
-    return [f"{binding.name} = {printer.text(binding.value)}" for binding in bindings]
 
 
 def _tuple(values: Any) -> str:

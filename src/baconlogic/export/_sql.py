@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from baconlogic.export._about import head
 from baconlogic.export._compile import program
-from baconlogic.export._program import reads, refs
+from baconlogic.export._program import Binding, Program, Spot, reads, refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from baconlogic.export._sql_tree import Pieces  # which needs sqlglot
 
-    from baconlogic.export._program import Binding, Program, Spot
-    from baconlogic.export._sql_tree import Pieces
-
-    Step = dict[str, Any]  # names of columns and their sqlglot expressions
+Step = dict[str, Any]  # names of columns and their sqlglot expressions
 
 # What keeps a database from copying a step into each place where it is used, which doubles the work with every step.
 _FENCE = {"sqlite": "LIMIT -1 OFFSET 0", "postgres": "OFFSET 0"}
@@ -80,10 +78,8 @@ def _kept(keep: Iterable[str]) -> list[str]:
 
 def _check_names(names: list[str], made: Program, dialect: str) -> None:
     """Refuse names and texts that the database cannot hold, or cannot tell apart."""
-    labels = [label for label in made.classes if isinstance(label, str)]
-    categories = [category for _, category in made.categories() if isinstance(category, str)]
-    for text in [*names, *labels, *categories]:
-        if "\0" in text:
+    for text in [*names, *made.classes, *(category for _, category in made.categories())]:
+        if isinstance(text, str) and "\0" in text:
             raise ValueError(f"{text!r:.60} holds the character 0, which SQL cannot write; rename it")
     seen: dict[str, str] = {}
     for name in (column.feature for column in made.inputs):

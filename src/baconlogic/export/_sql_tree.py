@@ -8,22 +8,34 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from sqlglot import Dialect, exp
 
-from baconlogic.export._program import All, Among, If, Less, Missing, Num, Op, Past, Raw, Ref, unsupported
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from baconlogic.export._program import Check, Expr, Program, Test
+from baconlogic.export._program import (
+    All,
+    Among,
+    Check,
+    Expr,
+    If,
+    Less,
+    Missing,
+    Num,
+    Op,
+    Past,
+    Program,
+    Raw,
+    Ref,
+    Test,
+    unsupported,
+)
 
 ROW = "row_in"  # what the table is called inside: a column is read as row_in."name", so that a wrong name is an error
 _SUM, _PRODUCT, _ATOM = range(3)  # how tightly a piece holds together
 _OPERATORS: dict[str, type[exp.Binary]] = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul, "/": exp.Div}
 _FUNCTIONS: dict[str, type[exp.Func]] = {"abs": exp.Abs, "exp": exp.Exp, "log": exp.Ln}
+_EXTREMES: dict[str, type[exp.Func]] = {"min": exp.Least, "max": exp.Greatest}
 _MOST = 40  # terms in one sum; databases limit how deep an expression may be
 _PLAIN = re.compile("[a-z][0-9]+|refused|wrong")  # what no dialect takes for a word of its own
 
@@ -76,8 +88,8 @@ class Pieces:
         """Return an input as a number, a text or a whole number; what is missing is NULL."""
         kind, column = self._inputs[place].kind, self.outside(self._inputs[place].feature)
         if self.dialect == "sqlite":  # any column may hold anything there
-            right = _among(exp.func("TYPEOF", column), map(_string, _sqlite_types(kind)))
-            return _case([(right, _cast(column.copy(), "double") if kind == "number" else column.copy())], None)
+            right = _is_of(column.copy(), kind)
+            return _case([(right, _cast(column, "double") if kind == "number" else column)], None)
         if kind == "text":
             said = _cast(column, "text")
             byte_by_byte = self.dialect in ("duckdb", "postgres")  # whatever the column takes for equal
@@ -104,16 +116,15 @@ class Pieces:
 
     def wrong(self) -> exp.Expression:
         """Return 1 where a value is of a type that it must not be, else 0."""
-        tests = []
-        for each in self._inputs:
-            types = map(_string, (*_sqlite_types(each.kind), "null"))
-            tests.append(exp.Not(this=_among(exp.func("TYPEOF", self.outside(each.feature)), types)))
-        return _case([(self._chain(exp.Or, tests), _whole(1))], _whole(0))
+        known = [_is_of(self.outside(each.feature), each.kind, "null") for each in self._inputs]
+        return self._flag([exp.Not(this=test) for test in known])
 
     def refused(self) -> exp.Expression:
         """Return 1 for rows that have no answer, else 0."""
         tests = [test for check in self._checks for test in self._fails(check)]
-        tests += [] if self.typed else [self._equals("wrong", 1)]
+        return self._flag(tests if self.typed else [*tests, self._equals("wrong", 1)])
+
+    def _flag(self, tests: list[exp.Expression]) -> exp.Expression:
         return _case([(self._chain(exp.Or, tests), _whole(1))], _whole(0))
 
     def _equals(self, column: str, number: int) -> exp.Expression:
@@ -152,16 +163,11 @@ class Pieces:
             return self._past(value)
         if isinstance(value, Op):
             return self._op(value)
-        return self._if(value) if isinstance(value, If) else unsupported("SQL", value)
-
-    def _if(self, value: If) -> exp.Expression:
-        """Return an "if"; one whose "else" is another "if" is one CASE with several WHEN."""
         pairs = []
-        rest: Expr = value
-        while isinstance(rest, If):
-            pairs.append((self.test(rest.test), self._value(rest.then)))
-            rest = rest.otherwise
-        return _case(pairs, self._value(rest))
+        while isinstance(value, If):  # one whose "else" is another "if" is one CASE with several WHEN
+            pairs.append((self.test(value.test), self._value(value.then)))
+            value = value.otherwise
+        return _case(pairs, self._value(value)) if pairs else unsupported("SQL", value)
 
     def _past(self, value: Past) -> exp.Expression:
         x = self._value(Raw(value.input))
@@ -185,13 +191,11 @@ class Pieces:
         args = [self._value(arg) for arg in value.args]
         if value.op in _OPERATORS:
             return self._chain(_OPERATORS[value.op], args)
-        if value.op in ("min", "max"):
-            return self._extreme(exp.Least if value.op == "min" else exp.Greatest, args)
+        if value.op in _EXTREMES:
+            return self._extreme(_EXTREMES[value.op], args)
         if value.op == "expm1":
             return self._expm1(args[0])
-        if value.op in _FUNCTIONS:
-            return _FUNCTIONS[value.op](this=args[0])
-        return unsupported("SQL", value)
+        return _FUNCTIONS[value.op](this=args[0]) if value.op in _FUNCTIONS else unsupported("SQL", value)
 
     def _product(self, value: Op) -> exp.Expression:
         """Return a product that is 0 where it is too small to hold; PostgreSQL would end the query there."""
@@ -214,7 +218,7 @@ class Pieces:
         return _case([(near, x.copy())], made)
 
     def _extreme(self, kind: type[exp.Func], args: list[exp.Expression]) -> exp.Expression:
-        parts = [args] if len(args) <= _MOST else [args[i : i + _MOST] for i in range(0, len(args), _MOST)]
+        parts = [args[i : i + _MOST] for i in range(0, len(args), _MOST)]
         ignore = self.dialect != "sqlite" and self._rules.LEAST_GREATEST_IGNORES_NULLS  # no NULL comes here: as it is
         made = [kind(this=part[0], expressions=part[1:], ignore_nulls=ignore) for part in parts]
         return made[0] if len(made) == 1 else self._extreme(kind, list[exp.Expression](made))
@@ -222,7 +226,8 @@ class Pieces:
     def test(self, test: Test) -> exp.Expression:
         """Return a test."""
         if isinstance(test, Less):
-            return self._less(test)
+            left, right = test.sides()
+            return exp.LT(this=self._value(left), expression=self._value(right))
         if isinstance(test, All):
             return self._chain(exp.And, [self.test(each) for each in test.tests])
         if not isinstance(test, Missing | Among):
@@ -230,15 +235,8 @@ class Pieces:
         x = self.column(f"x{test.input}")
         if isinstance(test, Missing):
             return exp.Is(this=x, expression=exp.null())
-        return _among(x, [_string(each) if isinstance(each, str) else _whole(int(each)) for each in test.categories])
-
-    def _less(self, test: Less) -> exp.Expression:
-        left, right = test.left, test.right  # an input past a mark or not is compared with the mark itself
-        if isinstance(test.left, Past) and right == Num(0.0):
-            left, right = Raw(test.left.input), Num(test.left.mark)
-        elif isinstance(test.right, Past) and left == Num(0.0):
-            left, right = Num(test.right.mark), Raw(test.right.input)
-        return exp.LT(this=self._value(left), expression=self._value(right))
+        listed = [_string(each) if isinstance(each, str) else _whole(int(each)) for each in test.categories]
+        return exp.In(this=x, expressions=listed)
 
     def _chain(self, kind: type[exp.Binary], args: list[exp.Expression]) -> exp.Expression:
         """Return a + b + ... as it stands, or in groups where it is long."""
@@ -287,16 +285,15 @@ def _floats(value: Expr) -> bool:
 
 def _tiny(value: Expr, factor: float) -> bool:
     """Whether a value may be so small that a product with the factor cannot be held."""
-    if abs(factor) < 1e-20:
-        return True
-    if isinstance(value, Past):
-        return abs(value.mark) < 1e-200
-    if isinstance(value, Op) and value.op == "abs":
-        return _tiny(value.args[0], factor)
-    if isinstance(value, Op) and value.op == "-" and isinstance(value.args[1], Num):
-        return abs(value.args[1].value) < 1e-200
-    if isinstance(value, If):
-        return _tiny(value.then, factor) or _tiny(value.otherwise, factor)
+    match value:
+        case _ if abs(factor) < 1e-20:
+            return True
+        case Past(_, mark) | Op("-", (_, Num(mark))):
+            return abs(mark) < 1e-200
+        case Op("abs", (inner,)):
+            return _tiny(inner, factor)
+        case If(_, then, otherwise):
+            return _tiny(then, factor) or _tiny(otherwise, factor)
     return not (isinstance(value, Num) or (isinstance(value, Op) and value.op in ("exp", "log")))
 
 
@@ -308,12 +305,10 @@ def _case(pairs: Sequence[tuple[exp.Expression, exp.Expression]], otherwise: exp
     return exp.Case(ifs=[exp.If(this=test, true=then) for test, then in pairs], default=otherwise)
 
 
-def _sqlite_types(kind: str) -> tuple[str, ...]:
-    return ("text",) if kind == "text" else ("integer", "real")
-
-
-def _among(x: exp.Expression, values: Iterable[exp.Expression]) -> exp.Expression:
-    return exp.In(this=x, expressions=list(values))
+def _is_of(column: exp.Expression, kind: str, *also: str) -> exp.Expression:
+    """Return the test whether SQLite holds a value of a kind there."""
+    types = [*(["text"] if kind == "text" else ["integer", "real"]), *also]
+    return exp.In(this=exp.func("TYPEOF", column), expressions=[_string(each) for each in types])
 
 
 def _quoted(name: str) -> exp.Identifier:

@@ -6,17 +6,14 @@ Each loop is kept simple enough for the compiler to turn it into vector code: no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, Ints, gcd
 from baconlogic.core.gcd import FAR, LEAST
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.elementary import exp, exp_pair, log, log_of_one_plus
-
-if TYPE_CHECKING:
-    from baconlogic.kernel import Floats, Ints
 
 EPS = gcd.EPS
 TINY = 1e-300  # a guard against log(0) and division by 0

@@ -18,18 +18,15 @@ side passes its logarithm on as it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
-from baconlogic.core import gcd
+from baconlogic.core import Bools, Floats, Ints, gcd
 from baconlogic.kernel import loops
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.loops import Workspace
-
-if TYPE_CHECKING:
-    from baconlogic.kernel import Bools, Floats, Ints
 
 BLOCK = 1024  # rows: long enough for the loops to pay, short enough for the cache
 

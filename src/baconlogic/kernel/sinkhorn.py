@@ -12,16 +12,12 @@ Divided by a temperature that goes to 0, A tends to the permutation that `harden
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from baconlogic.core import Floats, Ints
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.elementary import exp, log
-
-if TYPE_CHECKING:
-    from baconlogic.kernel import Floats, Ints
 
 
 @compiled(reassociate=True)

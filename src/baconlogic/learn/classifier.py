@@ -3,42 +3,31 @@
 from __future__ import annotations
 
 import copy
+import os
 import time
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite, check_array, compute_class_weight
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from baconlogic.core import Floats
 from baconlogic.core.answers import LARGEST
 from baconlogic.core.checks import Hint, ParameterError
 from baconlogic.core.columns import Columns
+from baconlogic.core.decision import Decision
 from baconlogic.core.subject import subject
+from baconlogic.core.tree import Tree
 from baconlogic.learn import encode, params, thresholds
-from baconlogic.learn.fit import decide
+from baconlogic.learn.fit import CallbackSupportMixin, Progress, decide, with_callbacks
 from baconlogic.learn.path import with_entry
-from baconlogic.learn.progress import CallbackSupportMixin, Progress, with_callbacks
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from baconlogic.core.decision import Decision
-    from baconlogic.core.tree import Tree
-    from baconlogic.kernel import Floats
 
 
 class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -182,13 +171,11 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         validate_data(self, X if frame else array, y, reset=reset, skip_check_array=True)
         if table is None or not hasattr(self, "feature_names_in_"):
             array = np.asarray(array)
-            table = Columns(array, self._names(array.shape[1]))
+            names = getattr(self, "feature_names_in_", (f"x{i}" for i in range(array.shape[1])))
+            table = Columns(array, list(names))
         if not table.rows or not table.names:
             raise ValueError(f"expected at least one row and one column, got {table.rows} and {len(table.names)}")
         return table
-
-    def _names(self, count: int) -> list[str]:
-        return list(getattr(self, "feature_names_in_", (f"x{i}" for i in range(count))))
 
     def _take(self, decision: Decision, paths: Sequence[Any], histories: Sequence[Any]) -> None:
         self.decision_ = decision
@@ -202,9 +189,7 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
     def with_leaves(self, leaves: int, label: Any = None) -> Self:
         """Return a copy that takes another entry of `path_`: the tree with this many leaves (of the class `label`)."""
         check_is_fitted(self)
-        other = copy.copy(self)
-        several = len(self.classes_) > 2
-        known = self.classes_.tolist()
+        several, known = len(self.classes_) > 2, self.classes_.tolist()
         if label not in known and (several or label is not None):
             raise ValueError(f"there is a path for each class; give label=, one of {known}")
         place = known.index(label) if several else 0
@@ -215,6 +200,7 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
             raise ValueError(f"path_ has no tree of {leaves!r} leaves; its sizes are {sizes}")
         histories = self.history_ if several else (self.history_,)
         decision, changed = with_entry(self.decision_, paths, histories, place, entry)
+        other = copy.copy(self)
         other._take(decision, paths, changed)
         return other
 

@@ -17,32 +17,26 @@ a table of truths is kept as it was typed.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from itertools import accumulate
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baconlogic.core import gcd
-from baconlogic.core.answers import LARGEST
+from baconlogic.core import Floats, Ints, gcd
+from baconlogic.core.answers import LARGEST, Kind
 from baconlogic.core.checks import Parameter, ParameterError
+from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Criterion, Given, Ramp, Sigmoid, Table
 from baconlogic.core.gcd import NEUTRAL
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations
+from baconlogic.core.tree import Tree
 from baconlogic.kernel.loops import MISSING
 from baconlogic.kernel.loss import Topology
 from baconlogic.learn.search import draft as drafts
 from baconlogic.learn.search.draft import CRISP, Draft, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.answers import Kind
-    from baconlogic.core.columns import Columns
-    from baconlogic.core.tree import Tree
-    from baconlogic.kernel import Floats, Ints
-
 
 NUMBER: Final = "number"
 TRUTH: Final = "truth"
@@ -105,8 +99,7 @@ def merge(columns: Sequence[Column], codes: Ints, weight: Floats, classes: int) 
         return list(columns), counts
     values = [np.nan_to_num(column.values.astype(float), nan=np.inf) for column in columns]
     order = np.lexsort(values[::-1])
-    new = np.zeros(len(order), dtype=bool)
-    new[:1] = True
+    new = np.arange(len(order)) == 0
     for column in values:
         new[1:] |= column[order][1:] != column[order][:-1]
     group = np.empty(len(order), dtype=np.int64)
@@ -115,8 +108,7 @@ def merge(columns: Sequence[Column], codes: Ints, weight: Floats, classes: int) 
     np.add.at(counts, (group, codes), weight)
     first = order[new]
     if len(first) < FEW:
-        pieces = _pieces(counts)
-        first, counts = np.repeat(first, PIECES), pieces.reshape(-1, classes)
+        first, counts = np.repeat(first, PIECES), _pieces(counts).reshape(-1, classes)
         filled = counts.sum(axis=1) > 0.0
         first, counts = first[filled], counts[filled]
     return [replace(column, values=column.values[first]) for column in columns], counts
@@ -229,7 +221,11 @@ def _leaf(column: Column, source: Source, literal: Literal, place: Floats, crisp
     when_missing = _sigmoid(missing) if column.has_missing else None
     if column.kind == TRUTH:
         at_0, at_1 = (_sigmoid(slope * (x - centre)) for x in (-1.0, 1.0))
-        return _truth_leaf(column.name, at_0, at_1, when_missing, crisp)
+        if not crisp or min(at_0, at_1) >= 0.1 or max(at_0, at_1) <= 0.9:
+            return Leaf(column.name, Ramp([(0.0, at_0), (1.0, at_1)], missing=when_missing))
+        if at_1 > at_0:
+            return Leaf(column.name, Given(when_missing))
+        return Not(Leaf(column.name, Given(None if when_missing is None else 1.0 - when_missing)))
     if column.kind == CATEGORY:
         placed = zip(column.categories, place, strict=True)
         truths = [(category, _sigmoid(slope * (at - centre))) for category, at in placed]
@@ -256,8 +252,7 @@ def places(column: Column, y: Floats, cases: Floats, base: float | None = None) 
 
     `base` is the overall rate, by default that of these rows.
     """
-    if base is None:
-        base = float(cases @ y / cases.sum())
+    base = float(cases @ y / cases.sum()) if base is None else base
     known = column.values >= 0
     codes, y, cases, count = column.values[known], y[known], cases[known], len(column.categories)
     total = np.bincount(codes, cases, count) + PRIOR_ROWS
@@ -275,14 +270,6 @@ def _unseen_places(column: Column, y: Floats, cases: Floats) -> Floats:
         known = places(replace(column, values=column.values[others]), y[others], cases[others], base)
         out[own] = np.where(column.values[own] >= 0, known[column.values[own]], MISSING)
     return out
-
-
-def _truth_leaf(name: str, at_0: float, at_1: float, missing: float | None, crisp: bool) -> Node:
-    if crisp and min(at_0, at_1) < 0.1 and max(at_0, at_1) > 0.9:
-        if at_1 > at_0:
-            return Leaf(name, Given(missing))
-        return Not(Leaf(name, Given(None if missing is None else 1.0 - missing)))
-    return Leaf(name, Ramp([(0.0, at_0), (1.0, at_1)], missing=missing))
 
 
 def scaled(column: Column) -> Floats:
@@ -354,8 +341,7 @@ def check_complete(tree: Tree, columns: Sequence[Column]) -> None:
 
 def _learnable(leaf: Leaf, column: Column) -> bool:
     if leaf.criterion.holds_truths:
-        truths = (column.known >= 0.0) & (column.known <= 1.0)
-        return column.kind != NUMBER or not truths.all()
+        return column.kind != NUMBER or not ((column.known >= 0.0) & (column.known <= 1.0)).all()
     return leaf.criterion.learnable and column.kind == NUMBER
 
 
@@ -392,10 +378,8 @@ def _literal(leaf: Leaf, negated: bool, columns: Sequence[Column], sources: Sequ
     column, sign = columns[feature], -1.0 if negated else 1.0
     if not _learnable(leaf, column):
         return Literal(sources.index(Source(feature, leaf.criterion, negated)), 1.0, 0.0)
-    slope, centre = 2.0, 0.0
-    if column.kind == TRUTH:
-        slope = CRISP  # of 0 and 1, at -1 and 1
-    elif isinstance(leaf.criterion, Sigmoid):  # the shape that is learned, by these two numbers
+    slope, centre = CRISP if column.kind == TRUTH else 2.0, 0.0  # crisp: 0 and 1 lie at -1 and 1
+    if column.kind != TRUTH and isinstance(leaf.criterion, Sigmoid):  # the shape that is learned, by these two numbers
         slope = leaf.criterion.slope * column.scale
         centre = (leaf.criterion.centre - column.centre) / column.scale
     return Literal(sources.index(Source(feature)), sign * slope, centre, sign * _logit(leaf.criterion.missing))
@@ -410,11 +394,8 @@ def _binary(gate: Gate, negated: bool) -> list[tuple[float, float]]:
             side = gcd.andness_of_power((before + new) / 2.0, 2)
             found.append((float(before / (before + new)), float(1.0 - side if andness < gcd.NEUTRAL else side)))
         return found
-    total, found = gate.weights[0], []
-    for weight in gate.weights[1:]:
-        found.append((float(total / (total + weight)), float(andness)))
-        total += weight
-    return found
+    each = zip(accumulate(gate.weights[:-1]), gate.weights[1:], strict=True)
+    return [(float(total / (total + weight)), float(andness)) for total, weight in each]
 
 
 def _pairs(exponents: list[float]) -> list[tuple[float, float]]:

@@ -1,16 +1,20 @@
-"""One fit: from its parameters to the searches that run side by side, and from what they find to a decision."""
+"""One fit: from its parameters to the searches that run side by side, and from what they find to a decision.
+
+Its sign of life: scikit-learn's callbacks where it has them, and rich when asked for by `verbose`.
+"""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from baconlogic.core import __version__
+from baconlogic.core import Floats, Ints, __version__
 from baconlogic.core.criteria import Table
 from baconlogic.core.decision import Decision, Feature, Link
 from baconlogic.core.nodes import Leaf
@@ -18,22 +22,28 @@ from baconlogic.core.tree import Tree
 from baconlogic.kernel.compile import interruptible
 from baconlogic.learn import validate
 from baconlogic.learn.encode import CATEGORY
-from baconlogic.learn.params import unmet
+from baconlogic.learn.params import Params, unmet
 from baconlogic.learn.path import History, PathEntry, tree_provenance
+from baconlogic.learn.search.problem import Found, Search
+from baconlogic.learn.validate import Fold, Target, Values
 from baconlogic.metrics import base_log_loss
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
+except ImportError:  # scikit-learn before 1.9
 
-    from baconlogic.kernel import Floats, Ints
-    from baconlogic.learn.params import Params
-    from baconlogic.learn.progress import Progress
-    from baconlogic.learn.search.problem import Found, Search
-    from baconlogic.learn.validate import Fold, Target, Values
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
 
-    Job = tuple[int, Search, Ints, Ints | None]  # which target, the search, the rows to learn from, those held out
-    Tries = tuple[Found, list[Fold]]  # on all rows, and on folds
-    Result = tuple[Tree, Link, list[PathEntry], History]
+    def with_callbacks(method: Any) -> Any:
+        """Return the method as it is."""
+        return method
+
+
+Job = tuple[int, Search, Ints, Ints | None]  # which target, the search, the rows to learn from, those held out
+Tries = tuple[Found, list[Fold]]  # on all rows, and on folds
+Result = tuple[Tree, Link, list[PathEntry], History]
 
 SEARCHING = 0.8  # the part of a time budget that searches share; the rest is for what comes before and after
 
@@ -87,7 +97,8 @@ def _train(
     found: dict[int, Tries] = {}
     validated = getattr(p.search, "validated", True)
     pieces = len(targets) * (1 + validate.FOLDS if validated else 1)
-    seconds = _slot(p, pieces)
+    left = None if p.seconds is None else max(p.seconds - p.spent, 0.01)
+    seconds = None if left is None else float(SEARCHING * left / math.ceil(pieces / effective_n_jobs(p.jobs)))
     progress.expect(pieces)
     try:
         first: list[Job] = [(i, p.search, target.sample, None) for i, target in targets.items()]
@@ -126,23 +137,13 @@ def _side_by_side(
         yield from zip(jobs, results, strict=True)
 
 
-def _slot(p: Params, searches: int) -> float | None:
-    """Return the seconds that each search may take."""
-    if p.seconds is None:
-        return None
-    left = max(p.seconds - p.spent, 0.01)
-    return float(SEARCHING * left / math.ceil(searches / effective_n_jobs(p.jobs)))
-
-
 def _result(p: Params, counts: Floats, index: int, target: Target | None, tries: Tries | None) -> Result:
     """Return the tree of one class, its link, the trees of other sizes, and how it was found."""
     label, weight = p.classes[index], counts.sum(axis=1)
     if target is None or tries is None:
         y = counts[:, index] / weight
-        why = "no column says anything about it" if y.max() > 0.0 and y.min() < 1.0 else "one class only"
-        if target is not None:
-            why = "stopped before its search"
-        base_loss = base_log_loss(y, weight)
+        mute = "no column says anything about it" if y.max() > 0.0 and y.min() < 1.0 else "one class only"
+        why, base_loss = mute if target is None else "stopped before its search", base_log_loss(y, weight)
         history = History(label, p.name, why, 1, logic=False, loss=math.nan, base_loss=base_loss, seconds=p.spent)
         return *_constant(p, float(counts[:, index].sum() / counts.sum())), [], history
     whole, folds = tries
@@ -162,5 +163,53 @@ def _constant(p: Params, rate: float) -> tuple[Tree, Link]:
     """Return a tree that says nothing, on a column that is not forbidden if it can be; its link is the base rate."""
     column = min(p.columns, key=lambda column: column.name in p.forbidden)
     value: Any = 0 if column.kind != CATEGORY else column.categories[0] if column.categories else ""
-    criterion = Table([(value, 0.5)], other=0.5, missing=0.5)
-    return Tree(Leaf(column.name, criterion)), Link(*validate.flat_link(rate))
+    leaf = Leaf(column.name, Table([(value, 0.5)], other=0.5, missing=0.5))
+    return Tree(leaf), Link(*validate.flat_link(rate))
+
+
+class Progress:
+    """Counts finished pieces of work and tells whoever wants to know."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any, *, verbose: bool) -> None:
+        self._estimator, self._data = estimator, {"X": X, "y": y}
+        self._bar: Any = _rich() if verbose else None
+        self._task: Any = None
+        self._context: Any = None
+
+    def __enter__(self) -> Self:
+        if hasattr(self._estimator, "_init_callback_context"):
+            self._context = self._estimator._init_callback_context(max_subtasks=None)
+            self._context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        if self._bar is not None:
+            self._bar.start()
+            self._task = self._bar.add_task("search", total=None)
+        return self
+
+    def expect(self, pieces: int) -> None:
+        """Say how many pieces of work there are in all."""
+        if self._bar is not None:
+            self._bar.update(self._task, total=pieces)
+
+    def done(self, what: str) -> bool:
+        """Say that a piece is done; True when a callback asks to stop."""
+        if self._bar is not None:
+            self._bar.update(self._task, advance=1, description=what)
+        if self._context is None:
+            return False
+        piece = self._context.subcontext(task_name=what)
+        piece.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        return bool(piece.call_on_fit_task_end(estimator=self._estimator, **self._data))
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        if self._context is not None and kind is None:
+            self._context.call_on_fit_task_end(estimator=self._estimator, **self._data)
+
+
+def _rich() -> Any:
+    try:
+        from rich.progress import Progress as Bar
+    except ImportError:
+        raise ImportError("verbose=True shows progress with rich; pip install 'baconlogic[progress]'") from None
+    return Bar(transient=True)

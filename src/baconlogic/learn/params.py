@@ -5,42 +5,24 @@ from __future__ import annotations
 import difflib
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn.utils import check_random_state
 
 from baconlogic.core import gcd
 from baconlogic.core.answers import Feature, as_labels
 from baconlogic.core.checks import Hint, Parameter, ParameterError
+from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Gate, Leaf
+from baconlogic.core.tree import Tree
 from baconlogic.learn import encode
-from baconlogic.learn.search.additive import Additive
-from baconlogic.learn.search.auto import Auto
-from baconlogic.learn.search.growth import Growth
-from baconlogic.learn.search.peel import Peel
-from baconlogic.learn.search.refine import Calibrate, Refine
-from baconlogic.learn.search.sinkhorn import Sinkhorn
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.decision import Decision
-    from baconlogic.core.tree import Tree
-    from baconlogic.learn.encode import Column
+from baconlogic.learn.encode import Column
+from baconlogic.learn.search import SEARCHES
 
 GIVE_INIT = Hint("init", "init=Tree.parse(...)")
-SEARCHES = {
-    "auto": Auto,
-    "growth": Growth,
-    "additive": Additive,
-    "peel": Peel,
-    "sinkhorn": Sinkhorn,
-    "refine": Refine,
-    "calibrate": Calibrate,
-}
 DIRECTIONS = {"rising": 1, "falling": -1, "learn": 0}
 ANY = (gcd.LOWEST, gcd.HIGHEST)
 
@@ -105,12 +87,9 @@ def checked(clf: Any, columns: Sequence[Column], before: Decision | None, starte
     _positive("time_budget", clf.time_budget, Real, "number of seconds")
     names = [Feature(column.name, column.kind).name for column in columns]  # refuses what no file can hold
     as_labels(clf.classes_.tolist())
-    turned = _mapping(clf.directions, "directions", names)
-    directions = {name: _direction(name, value) for name, value in turned.items()}
+    directions = _directions(clf.directions, names)
     andness, gates = _andness(clf.andness, names)
-    order, required, forbidden = (
-        _listed(getattr(clf, each), each, names) for each in ("order", "required", "forbidden")
-    )
+    order, required, forbidden = (_listed(clf, each, names) for each in ("order", "required", "forbidden"))
     search, name = _search(clf.search, order, clf.init)
     seed = int(check_random_state(clf.random_state).randint(2**31 - 1))
     p = Params(
@@ -156,7 +135,8 @@ def _search(given: Any, order: tuple[str, ...], init: Tree | None) -> tuple[Any,
     return given, type(given).__name__.lower()
 
 
-def _listed(value: Any, what: str, names: Sequence[str]) -> tuple[str, ...]:
+def _listed(clf: Any, what: str, names: Sequence[str]) -> tuple[str, ...]:
+    value = getattr(clf, what)
     if value is None:
         return ()
     if isinstance(value, str) or not isinstance(value, Iterable):
@@ -177,21 +157,15 @@ def _known(found: Iterable[Any], what: str, names: Sequence[str]) -> None:
             raise ParameterError(Parameter(what), f" names {name!r}, which is not a column; {hint}")
 
 
-def _mapping(value: Any, what: str, names: Sequence[str]) -> Mapping[str, Any]:
-    if value is None:
-        return {}
-    if isinstance(value, str):
-        return dict.fromkeys(names, value)
-    if not isinstance(value, Mapping):
-        raise TypeError(f"{what} must be a mapping of feature names to values, got {value!r}")
-    _known(value, what, names)
-    return value
-
-
-def _direction(name: str, value: Any) -> int:
-    if not isinstance(value, str) or value not in DIRECTIONS:
-        raise ValueError(f"the direction of {name!r} must be 'rising', 'falling' or 'learn', got {value!r}")
-    return DIRECTIONS[value]
+def _directions(given: Any, names: Sequence[str]) -> Mapping[str, int]:
+    turned = {} if given is None else dict.fromkeys(names, given) if isinstance(given, str) else given
+    if not isinstance(turned, Mapping):
+        raise TypeError(f"directions must be a mapping of feature names to values, got {given!r}")
+    _known(turned, "directions", names)
+    for name, value in turned.items():
+        if not isinstance(value, str) or value not in DIRECTIONS:
+            raise ValueError(f"the direction of {name!r} must be 'rising', 'falling' or 'learn', got {value!r}")
+    return {name: DIRECTIONS[value] for name, value in turned.items()}
 
 
 def _andness(value: Any, names: Sequence[str]) -> tuple[tuple[float, float], Mapping[str, tuple[float, float]]]:
@@ -223,10 +197,9 @@ def _agree(p: Params) -> None:
             raise ValueError(f"{both[0]!r} is in {what} and in forbidden; take it out of one of them")
         if p.most is not None and len(named) > p.most:
             raise ParameterError(Parameter(what), f" names {len(named)} features, but max_leaves is {p.most}")
-    if p.order:
-        lost = [name for name in p.required if name not in p.order]
-        if lost:
-            raise ValueError(f"{lost[0]!r} is required, but order, which names all features to use, lacks it")
+    lost = [name for name in p.required if name not in p.order]
+    if p.order and lost:
+        raise ValueError(f"{lost[0]!r} is required, but order, which names all features to use, lacks it")
     for name, (low, high) in p.gates.items():
         if max(low, p.andness[0]) > min(high, p.andness[1]):
             tree = f"({p.andness[0]:g}, {p.andness[1]:g})"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.core.decision import Decision, Link
-    from baconlogic.core.tree import Tree
-    from baconlogic.kernel import Floats
+from baconlogic.core import Floats
+from baconlogic.core.decision import Decision, Link
+from baconlogic.core.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,29 +10,23 @@ so those of different folds can be compared: score 0 is probability 0.5. Scikit-
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baconlogic import metrics
+from baconlogic.core import Bools, Floats
 from baconlogic.core.answers import Link, two_probabilities
-from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import Subject, subject
+from baconlogic.core.subject import Listing, Result, Subject, subject
 from baconlogic.core.words import aligned, number
 from baconlogic.learn.path import HeldOut
 from baconlogic.metrics import Confusion, lower_bound
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Keys = tuple[Floats, ...]
+Keys = tuple[Floats, ...]
 
 __all__ = ["SCENARIOS", "Scenario", "ScenarioRow", "ScenarioTable", "at_least", "costs", "scenarios"]
 
@@ -53,9 +47,9 @@ class Scenario:
         counts, cuts = _counted(held)
         keys = self.keys(counts, cuts)
         if not np.isfinite(keys[0]).any():
-            raise ValueError(f"no threshold serves {self.name} ({self.aim}) on {_cases(held)}")
-        best = np.lexsort(tuple(np.round(key, 12) for key in reversed(keys)))[-1]
-        return float(cuts[best])
+            cases = f"{number(held.positive.sum())} cases and {number(held.negative.sum())} others"
+            raise ValueError(f"no threshold serves {self.name} ({self.aim}) on {cases}")
+        return float(cuts[np.lexsort(tuple(np.round(key, 12) for key in reversed(keys)))[-1]])
 
 
 SCREENING = Scenario("screening", "find every case", lambda n, _: (n.recall, n.accuracy), "recall")
@@ -143,10 +137,6 @@ def _counted(held: HeldOut) -> tuple[Confusion, Floats]:
     return Confusion(*(each[::-1] for each in counts)), ((marks[:-1] + marks[1:]) / 2.0)[::-1]
 
 
-def _cases(held: HeldOut) -> str:
-    return f"{number(held.positive.sum())} cases and {number(held.negative.sum())} others"
-
-
 @dataclass(frozen=True)
 class ScenarioRow(Result):
     """One scenario: where the decision turns, and how it does there, with exact 95% intervals."""
@@ -183,11 +173,10 @@ class ScenarioTable(Listing):
             promises = [f"{row.scenario} ({row.aim}): {row.guarantee}" for row in self.rows]
             said += [_as_text(self.rows), "", *promises, ""]
         said += ["Where the rows that are scored also choose the threshold (flattering, for comparison):", ""]
-        said += [_as_text(self.same_rows), "", _LEGEND]
-        return "\n".join(said)
-
-
-_LEGEND = "precision: of those it says yes to, how many are cases; recall: of the cases, how many it says yes to."
+        legend = (
+            "precision: of those it says yes to, how many are cases; recall: of the cases, how many it says yes to."
+        )
+        return "\n".join([*said, _as_text(self.same_rows), "", legend])
 
 
 def _as_text(rows: Sequence[ScenarioRow]) -> str:
@@ -234,7 +223,11 @@ def scenarios(
     chosen = [scenario_of(name) for name in ([names] if isinstance(names, str) else names)]
     if not chosen:
         raise ValueError(f"names holds no scenario; use {', '.join(map(repr, SCENARIOS))}")
-    fitted = _fitted(model, X, y)
+    fitted = model
+    if hasattr(model, "fit") and not hasattr(model, "decision_"):
+        from sklearn.base import clone
+
+        fitted = clone(model).fit(X, y)
     asked = _asked(fitted)
     link = _link(asked)
     if in_sample or not hasattr(model, "fit"):
@@ -255,14 +248,6 @@ def scenarios(
         tuple(_row(each, same[i], asked, _at(whole, i)) for i, each in enumerate(chosen)),
         int(positive.sum()), len(positive), measured,
     )  # fmt: skip
-
-
-def _fitted(model: Any, X: Any, y: ArrayLike) -> Any:
-    if hasattr(model, "fit") and not hasattr(model, "decision_"):
-        from sklearn.base import clone
-
-        return clone(model).fit(X, y)
-    return model
 
 
 def _asked(model: Any) -> Subject:
@@ -312,7 +297,7 @@ def _row(scenario: Scenario, cut: float, asked: Subject, counts: Confusion) -> S
         found = metrics.share(*counts.shares[what])
         figures |= {what: found.value, f"{what}_low": found.low, f"{what}_high": found.high}
     k, n = counts.shares[scenario.promises]
-    bound = _down(float(lower_bound(k, n)))
+    bound = f"{np.floor(float(lower_bound(k, n)) * 1000.0) / 1000.0:.3f}"  # rounded up, it would promise too much
     guarantee = f"{scenario.promises} at least {bound} with 95% confidence on data like this ({k} of {n})"
     if not n:
         guarantee = "it never says yes on these rows, so nothing can be promised"
@@ -320,8 +305,3 @@ def _row(scenario: Scenario, cut: float, asked: Subject, counts: Confusion) -> S
     threshold = link.threshold + cut / link.steepness
     probability = None if asked.link is None else float(two_probabilities(np.array([cut]))[0, 1])
     return ScenarioRow(scenario.name, scenario.aim, threshold, probability, **figures, guarantee=guarantee)
-
-
-def _down(share: float) -> str:
-    """Write a share with three digits, never more than it is: a bound that is rounded up promises too much."""
-    return f"{np.floor(share * 1000.0) / 1000.0:.3f}"

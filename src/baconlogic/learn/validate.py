@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.model_selection import StratifiedKFold
 
+from baconlogic.core import Floats, Ints
 from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.core.decision import Link
 from baconlogic.core.nodes import Leaf
@@ -24,21 +26,15 @@ from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import interruptible
 from baconlogic.learn import encode
 from baconlogic.learn.encode import CATEGORY, Source
+from baconlogic.learn.params import Params
 from baconlogic.learn.path import HeldOut, PathEntry
-from baconlogic.learn.search.problem import Found, Problem, Request
+from baconlogic.learn.search.draft import Draft
+from baconlogic.learn.search.problem import Found, Problem, Request, Search
 from baconlogic.learn.search.refine import polish, ranked
 from baconlogic.metrics import base_log_loss, log_loss_of_scores
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.kernel import Floats, Ints
-    from baconlogic.learn.params import Params
-    from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.problem import Search
-
-    Values = dict[tuple[int, int], Floats]  # decision values of held-out rows, by kind of tree (1: a rival) and size
-    Fold = tuple[Ints, Values]  # the rows held out, and what was said of them
+Values = dict[tuple[int, int], Floats]  # decision values of held-out rows, by kind of tree (1: a rival) and size
+Fold = tuple[Ints, Values]  # the rows held out, and what was said of them
 
 FOLDS = 5
 MOST_ROWS = 6000  # more are sampled for search and validation; the last refinement sees all
@@ -164,11 +160,11 @@ def _start(target: Target, tree: Tree | None) -> Draft | None:
         if turned and p.init is not None:
             raise ValueError(turned)
         return None if turned else draft
-    if p.order:
-        names = [p.columns[source.feature].name for source in target.sources]
-        problem = target.problem(target.sample, target.share)
-        return ranked(problem, [[j for j, name in enumerate(names) if name == wanted] for wanted in p.order])
-    return None
+    if not p.order:
+        return None
+    names = [p.columns[source.feature].name for source in target.sources]
+    choices = [[j for j, name in enumerate(names) if name == wanted] for wanted in p.order]
+    return ranked(target.problem(target.sample, target.share), choices)
 
 
 def _turned(target: Target, draft: Draft) -> str | None:
@@ -190,10 +186,9 @@ def _sample(y: Floats, seed: int) -> Ints:
     if len(y) <= MOST_ROWS:
         return np.arange(len(y))
     rng = np.random.default_rng(seed)
-    sides = [np.flatnonzero(y >= 0.5), np.flatnonzero(y < 0.5)]
     taken = [
         rng.choice(side, max(min(len(side), 50), round(MOST_ROWS * len(side) / len(y))), replace=False)
-        for side in sides
+        for side in (np.flatnonzero(y >= 0.5), np.flatnonzero(y < 0.5))
     ]
     return np.sort(np.concatenate(taken))
 
@@ -283,11 +278,8 @@ def _entry(target: Target, found: Found, kind: int, draft: Draft, folds: Sequenc
 
     A fold whose search stopped earlier speaks by its largest tree.
     """
-    said = []
-    for held, values in folds:
-        sizes = [each for each in values if each[0] == kind and each[1] <= draft.leaves]
-        if sizes:
-            said.append((held, values[max(sizes)]))
+    sizes = [[each for each in values if each[0] == kind and each[1] <= draft.leaves] for _, values in folds]
+    said = [(held, values[max(own)]) for (held, values), own in zip(folds, sizes, strict=True) if own]
     factor, shift = _calibration(target, said)
     said = [(held, factor * values + shift) for held, values in said]
     loss, error, accuracy = _measured(target, said)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baconlogic import metrics
+from baconlogic.core import Bools, Floats
 from baconlogic.core.subject import subject
 from baconlogic.metrics import Confusion
 from baconlogic.plot import _style as style
@@ -16,8 +17,6 @@ from baconlogic.plot._style import BLACK, BLUE, GREEN, GREY, SMALL, TEXT, VERMIL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from baconlogic.metrics import Bools, Floats
 
 UNKNOWN = {"precision": "no case is decided yes", "recall": "no case is actually yes"}
 SCORES = {"precision": (BLUE, "-", "o"), "recall": (VERMILLION, "--", "s"), "accuracy": (BLACK, ":", "^")}

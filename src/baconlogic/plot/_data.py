@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic.core import Floats
 from baconlogic.core.columns import Columns
 from baconlogic.core.subject import subject
 from baconlogic.plot import _style as style
 from baconlogic.plot._style import BLACK, BLUE, GREY, SKY, SMALL, TEXT, VERMILLION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 MOST_VALUES = 12  # columns up to which correlations are printed
 

@@ -7,17 +7,14 @@ its own, so lines cross neither each other nor a box.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from baconlogic.core.levels import Level
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path, flatten
 from baconlogic.core.words import number, one_line, percent
 from baconlogic.plot._style import LONGEST_NAME, SMALL, TEXT, height_of, shortened, width_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from baconlogic.core.levels import Level
 
 MANY_LEAVES, MANY_COLUMNS = 16, 8  # beyond, labels are shorter
 PAD = 0.06  # inside a box and around texts

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, gcd
 from baconlogic.core.criteria import Criterion
 from baconlogic.core.levels import LEVELS, nearest_level
 from baconlogic.core.nodes import Leaf
@@ -17,12 +19,7 @@ from baconlogic.plot import _style as style
 from baconlogic.plot._style import BLACK, BLUE, GREY, SKY, SMALL, TEXT, VERMILLION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 FIGURE_3 = (1.0, 0.0, 1.9, -0.9, 0.5, (0.0, 0.8))  # the paper's panels 2 to 7
 ISOLINES = np.arange(1, 10) / 10

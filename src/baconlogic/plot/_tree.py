@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic.core.nodes import Path
 from baconlogic.core.subject import Subject, subject
 from baconlogic.plot import _layout as layout
 from baconlogic.plot import _style as style
@@ -13,11 +15,7 @@ from baconlogic.plot._layout import FIGURES, GAUGE, PAD, Line, Part, TreePlan
 from baconlogic.plot._style import BLACK, BLUE, GREY, ORANGE, PALE, SKY, SMALL, TEXT, VERMILLION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from matplotlib.axes import Axes
-
-    from baconlogic.core.nodes import Path
 
 LARGEST = 300.0  # inches; pictures of more are beyond what can be saved
 MARGIN = 0.12  # inches around the drawing
@@ -66,7 +64,7 @@ def tree(
     spare = min(max(room[0] / scale - wide, 0.0) / gaps, 1.5) if scale < 1.0 or width is not None else 0.0
     plan = layout.plan(parts, decision, lit=truths is not None, stretch=spare)
     # one unit of the axes is an inch (before scaling), the drawing in the middle
-    aside, above = (room / scale - (plan.width, plan.height + plan.key_height)) / 2
+    aside, above = (room / scale - (plan.width, plan.height) - (0.0, plan.key_height)) / 2
     ax.set_xlim(-aside, plan.width + aside)
     ax.set_ylim(-plan.key_height - above, plan.height + above)
     ax.set_axis_off()

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain import _case as cases
-from baconlogic.explain._counterfactual import counterfactual
+from baconlogic.explain._counterfactual import ValueChange, counterfactual
 from baconlogic.explain._reasons import reasons
 from baconlogic.explain._trace import trace
 from baconlogic.explain._unknown import unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from baconlogic.explain._counterfactual import ValueChange
-    from baconlogic.report._material import Material
+from baconlogic.report._material import Material
 
 TOLD = 5
 MOST_TOGETHER = 3  # changes told in one sentence
@@ -26,19 +21,6 @@ MOST_VALUES = 200  # of a column that are tried
 MOST_LEAVES = 30  # of a tree that is searched for what would turn a case
 MOST_FEATURES = 200  # of a tree that is asked for reasons
 MOST_LETTERS = 4000  # leaves times depth of a tree whose way is told
-
-
-@dataclass(frozen=True)
-class Case:
-    """One row: why it is told, what it is, and how it is decided."""
-
-    title: str
-    place: int
-    facts: str
-    trace: str
-    reasons: str
-    turning: str
-    unknown: str
 
 
 def places(m: Material) -> list[tuple[str, int]]:
@@ -69,12 +51,12 @@ def _candidates(m: Material) -> Iterator[tuple[str, int]]:
         yield "Nearly as unsure", place
 
 
-def told(m: Material) -> list[Case]:
-    """Tell the cases."""
-    return [_case(m, title, place) for title, place in places(m)]
+def told(m: Material) -> list[dict[str, Any]]:
+    """Tell the cases, each with why it is told, what it is, and how it is decided."""
+    return [{"title": title, "place": place, **_case(m, place)} for title, place in places(m)]
 
 
-def _case(m: Material, title: str, place: int) -> Case:
+def _case(m: Material, place: int) -> dict[str, str]:
     row = m.rows.case(place)
     followed = trace(m.model, row, label=m.label)
     chance = "" if followed.probability is None else f", probability of {m.yes} {percent(followed.probability)}"
@@ -85,12 +67,14 @@ def _case(m: Material, title: str, place: int) -> Case:
     why = f"The tree uses {len(features)} values: too many to search for those that fix the answer."
     if len(features) <= MOST_FEATURES:
         why = str(reasons(m.model, row, label=m.label))
-    way = str(followed) if m.leaves * m.asked.tree.depth <= MOST_LETTERS else ""
-    gone = [name for name in features if row[name] is None]
-    return Case(
-        title, place, f"{said}.", way, why,
-        _turning(m, row, place), str(unknown(m.model, row, X=m.rows.some(), label=m.label)) if gone else "",
-    )  # fmt: skip
+    gone = any(row[name] is None for name in features)
+    return {
+        "facts": f"{said}.",
+        "trace": str(followed) if m.leaves * m.asked.tree.depth <= MOST_LETTERS else "",
+        "reasons": why,
+        "turning": _turning(m, row, place),
+        "unknown": str(unknown(m.model, row, X=m.rows.some(), label=m.label)) if gone else "",
+    }
 
 
 def _turning(m: Material, row: dict[str, Any], place: int) -> str:
@@ -128,8 +112,8 @@ def _nearest_seen(m: Material, row: dict[str, Any], place: int) -> str:
         found = [(size, value) for size, value, turns in zip(sizes, seen, turned, strict=True) if turns]
         if found:
             size, value = min(found, key=lambda pair: pair[0])
-            change = f"{one_line(name)} went from {cases.raw(row[name], leaves)} to {cases.raw(value, leaves)}"
-            best.append((size, change))
+            before, after = cases.raw(row[name], leaves), cases.raw(value, leaves)
+            best.append((size, f"{one_line(name)} went from {before} to {after}"))
     if not best:
         return f"No single value seen here, put in place of its own, would make it {other}."
     return f"It would be {other} if {min(best)[1]}, and nothing else changed; values seen here were tried."
@@ -152,5 +136,4 @@ def _sizes(own: Any, seen: list[Any], column: Any) -> list[float]:
 
 
 def _changes(changes: Sequence[ValueChange]) -> str:
-    said = [f"{one_line(each.feature)} went from {each.before_says} to {each.after_says}" for each in changes]
-    return listed(said, "and")
+    return listed([f"{one_line(x.feature)} went from {x.before_says} to {x.after_says}" for x in changes], "and")

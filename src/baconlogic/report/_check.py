@@ -9,28 +9,23 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from baconlogic.core.criterion import Criterion
 from baconlogic.core.levels import LEVELS
-from baconlogic.core.results import Listing, Result
-from baconlogic.core.subject import subject
+from baconlogic.core.nodes import Path
+from baconlogic.core.subject import Listing, Result, subject
 from baconlogic.core.words import listed, number, one_line
 from baconlogic.explain._case import answer
 from baconlogic.report._facts import MIRRORED, Facts, UnknownPartError, is_equal, quoted
 from baconlogic.report._prompt import report_schema
 from baconlogic.report._report import in_markdown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from baconlogic.core.criterion import Criterion
-    from baconlogic.core.nodes import Path
 
 Claim = dict[str, Any]  # as in the schema: numbers are Decimal, they know how they were written; paths are tuples
 Truth = tuple[bool | None, str]  # whether a claim holds, None where that cannot be known; and what is true, or why not
@@ -99,9 +94,7 @@ class ReportCheck(Listing):
         """Return the report in Markdown, with numbers where something was found and a list of it below."""
         lines = [f"*{in_markdown(self._head)}*"]
         for i, (title, sentences) in enumerate(self.sections, 1):
-            said = [
-                f"{in_markdown(text)}{self._marks(' **[{}]**', i, j)}" for j, text in enumerate((title, *sentences))
-            ]
+            said = [in_markdown(text) + self._marks(" **[{}]**", i, j) for j, text in enumerate((title, *sentences))]
             lines += [f"## {said[0]}", " ".join(said[1:])]
         notes = [f"{i}. {in_markdown(note)}" for i, note in enumerate(self._notes, 1)]
         lines += ["## What the check found", "\n".join(notes)] if notes else []
@@ -119,9 +112,7 @@ class ReportCheck(Listing):
         lines += ["<h2>What the check found</h2>", "<ol>", *notes, "</ol>"] if notes else []
         lines += [f"<p>{_html(remark)}</p>" for remark in self.remarks]
         head = f'<meta charset="utf-8"><title>A checked report</title><style>{_STYLE}</style>'
-        return "\n".join(
-            ["<!doctype html>", f'<html lang="en"><head>{head}</head><body>', *lines, "</body></html>", ""]
-        )
+        return "\n".join(["<!doctype html>", f'<html lang="en"><head>{head}</head><body>', *lines, "</body></html>\n"])
 
     def _marks(self, mark: str, *where: int) -> str:
         return "".join(mark.format(i) for i, row in enumerate(self.rows, 1) if row.where == where)
@@ -213,14 +204,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _schema = cache(report_schema)
-_TYPES: dict[str, Callable[[Any], bool]] = {
-    "object": lambda value: isinstance(value, Mapping),
-    "array": lambda value: isinstance(value, list | tuple),
-    "string": lambda value: isinstance(value, str),
-    "boolean": lambda value: isinstance(value, bool),
-    "number": lambda value: isinstance(value, Decimal),
-    "integer": lambda value: isinstance(value, Decimal) and value == value.to_integral_value(),
-}
+_TYPES: dict[str, Any] = {"object": Mapping, "array": list | tuple, "string": str, "boolean": bool, "number": Decimal}
 
 
 def _read(value: Any, rule: Mapping[str, Any], at: str) -> Any:
@@ -232,7 +216,7 @@ def _read(value: Any, rule: Mapping[str, Any], at: str) -> Any:
     wants = ""
     if isinstance(value, Decimal) and not (value.is_finite() and value.copy_abs() <= Decimal("1e300")):
         wants = "a number within 1e300"
-    elif kinds and not any(_TYPES[kind](value) for kind in kinds):
+    elif kinds and not any(_is_a(kind, value) for kind in kinds):
         wants = " or ".join(kinds)
     elif value not in rule.get("enum", [rule.get("const", value)]):
         wants = " or ".join(map(str, rule.get("enum", [rule.get("const")])))
@@ -246,6 +230,11 @@ def _read(value: Any, rule: Mapping[str, Any], at: str) -> Any:
         found = [_read(each, rule["items"], f"{at}[{i}]") for i, each in enumerate(value)]
         return tuple(map(int, found)) if "string" in kinds else found  # a path
     return _read_object(value, rule, at) if isinstance(value, Mapping) else value
+
+
+def _is_a(kind: str, value: Any) -> bool:
+    whole = isinstance(value, Decimal) and value == value.to_integral_value()
+    return whole if kind == "integer" else isinstance(value, _TYPES[kind])
 
 
 def _read_object(value: Mapping[Any, Any], rule: Mapping[str, Any], at: str) -> dict[str, Any]:
@@ -270,8 +259,7 @@ def _read_object(value: Mapping[Any, Any], rule: Mapping[str, Any], at: str) -> 
 
 
 def _followed(rule: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = _schema()["$defs"][rule["$ref"].rsplit("/", 1)[1]] if "$ref" in rule else rule
-    return found
+    return _schema()["$defs"][rule["$ref"].rsplit("/", 1)[1]] if "$ref" in rule else rule
 
 
 def _shown(value: Any) -> str:
@@ -351,10 +339,10 @@ def _speaks_for(claim: Claim, facts: Facts) -> str:
 def _level(claim: Claim, facts: Facts) -> Truth:
     gate, told = facts.gates[facts.gate(claim["gate"])]
     codes = list(dict.fromkeys((gate.level.code, told.code)))
-    holds = claim["code"] in codes and (
-        "andness" not in claim or stands_for(claim["andness"], gate.andness, share=True)
-    )
-    return holds, f"it is {', or as it is negated '.join(codes)}, andness {number(gate.andness)}"
+    near = "andness" not in claim or stands_for(claim["andness"], gate.andness, share=True)
+    return near and claim[
+        "code"
+    ] in codes, f"it is {', or as it is negated '.join(codes)}, andness {number(gate.andness)}"
 
 
 def _direction(claim: Claim, facts: Facts) -> Truth:
@@ -362,9 +350,8 @@ def _direction(claim: Claim, facts: Facts) -> Truth:
     if not ways:
         return False, "it is not used"
     up = ways.pop() if len(ways) == 1 else None
-    if up is not None and _speaks_for(claim, facts) == answer(facts.asked.no):
-        up = not up
-    true = "neither" if up is None else "rising" if up else "falling"
+    no = answer(facts.asked.no)
+    true = "neither" if up is None else "rising" if up == (_speaks_for(claim, facts) != no) else "falling"
     return claim["value"] == true, f"it is {true}"
 
 
@@ -461,9 +448,8 @@ def _uncovered(text: str, claims: list[Claim], facts: Facts, vocabulary: Vocabul
     for kind, said in dict.fromkeys(vocabulary.mentions(text)):
         if kind == "category" or _key(said) in names or (kind == "number" and _is_covered(said, numbers)):
             continue
-        held = (
-            listed([str(value) for value, _, _ in numbers], "and") if kind == "number" and numbers else "nothing of it"
-        )
+        own = [str(value) for value, _, _ in numbers] if kind == "number" else []
+        held = listed(own, "and") if own else "nothing of it"
         true = "nothing in the tree is called so" if kind == "name" else f"the claims of the sentence have {held}"
         yield kind, one_line(said), true
 
@@ -501,9 +487,8 @@ def _is_covered(said: str, numbers: list[tuple[Decimal, bool, str]]) -> bool:
     if hit["word"]:
         return any(value == _COUNTED.index(said.lower()) + 2 for value, _, _ in numbers)
     shown = Decimal(hit["digits"].replace(",", "")) * (-1 if said[0] in "-\u2212" else 1)
-    for value, share, unit in numbers:
-        percent = hit["percent"] is not None and unit != "%"
-        part = shown.scaleb(-2) if percent else shown
-        if (share or not percent) and stands_for(part, float(value), share=share):
-            return True
-    return False
+    return any(
+        (share or not percent) and stands_for(shown.scaleb(-2) if percent else shown, float(value), share=share)
+        for value, share, unit in numbers
+        for percent in [hit["percent"] is not None and unit != "%"]
+    )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from baconlogic import metrics
+from baconlogic.core import Bools
 from baconlogic.core.answers import Link, two_probabilities
 from baconlogic.core.nodes import Gate
 from baconlogic.core.words import number, one_line, percent
+from baconlogic.explain._alternatives import Alternatives
 from baconlogic.explain._attribution import attribution
 from baconlogic.explain._describe import describe
 from baconlogic.explain._pruning_curve import pruning_curve
@@ -19,13 +21,8 @@ from baconlogic.report import _cases as telling
 from baconlogic.report import _figures as figures
 from baconlogic.report import _limits as limits
 from baconlogic.report import _pictures as pictures
-from baconlogic.report._figures import tenths
-
-if TYPE_CHECKING:
-    from baconlogic.explain._alternatives import Alternatives
-    from baconlogic.metrics import Bools
-    from baconlogic.report._figures import Figure, HeldOutFigures
-    from baconlogic.report._material import Material
+from baconlogic.report._figures import Figure, tenths
+from baconlogic.report._material import Material
 
 MOST_CRITERIA = 40  # drawn, the heaviest
 MOST_PRUNED = 30  # leaves of a tree that is pruned step by step
@@ -38,7 +35,7 @@ def chapter(m: Material, index: int, alternatives: Alternatives | None) -> dict[
     """Tell one tree. Where a section is None, `left_out` says why."""
     drawable = pictures.is_drawable(m)
     criteria, more = _criteria(m)
-    given, held = figures.given(m), figures.held_out(m)
+    given, (held, held_said) = figures.given(m), figures.held_out(m)
     return {
         "id": f"c{index}", "yes": m.yes, "no": m.no, "several": m.several, "threshold": number(m.asked.threshold),
         "facts": _facts(m, given, held), "description": describe(m.model, label=m.label), "formula": _formula(m),
@@ -46,8 +43,8 @@ def chapter(m: Material, index: int, alternatives: Alternatives | None) -> dict[
         "live": pictures.tree(m, live=True) if drawable else None, "criteria": criteria, "more_criteria": more,
         "ranking": _ranking(m), "sampled": _sampled(m), "pruning": _pruning(m), "turning": _turning(m),
         "calibration": _calibration(m), "source": figures.seen_before(m), "figures": given, "held": held,
-        "cases": telling.told(m), "others": figures.others(m, alternatives), "unsaid": limits.told(m),
-        "seen": limits.seen(m), "left_out": _left_out(m),
+        "held_said": held_said, "cases": telling.told(m), "others": figures.others(m, alternatives),
+        "unsaid": limits.told(m), "seen": limits.seen(m), "left_out": _left_out(m),
     }  # fmt: skip
 
 
@@ -79,7 +76,7 @@ def _sampled(m: Material) -> str:
     return f"Counted on {len(m.rows.sample)} of the {m.rows.count} rows, drawn at random with a fixed seed."
 
 
-def _facts(m: Material, given: list[Figure], held: HeldOutFigures) -> list[tuple[str, str]]:
+def _facts(m: Material, given: list[Figure], held: list[Figure]) -> list[tuple[str, str]]:
     """Return the overview."""
     tree, rows = m.asked.tree, m.rows
     gates = sum(isinstance(node, Gate) for _, node in tree.walk())
@@ -97,9 +94,8 @@ def _facts(m: Material, given: list[Figure], held: HeldOutFigures) -> list[tuple
     found.append(("Rows given", f"{rows.count}, of which {int(m.positive.sum())} are {m.yes}"))
     right = given[0]
     found.append(("Right on rows given", f"{right.said} ({right.of}; 95% interval {right.interval})"))
-    if held.figures:
-        right = held.figures[0]
-        found.append(("Right on rows held out by fit", f"{right.said} (95% interval {right.interval})"))
+    if held:
+        found.append(("Right on rows held out by fit", f"{held[0].said} (95% interval {held[0].interval})"))
     return found
 
 
@@ -116,7 +112,7 @@ def _text(m: Material) -> str:
     return "\n".join([*lines[:MOST_LINES], *(["..."] if len(lines) > MOST_LINES else [])])
 
 
-def _criteria(m: Material) -> tuple[list[pictures.CriterionChart], int]:
+def _criteria(m: Material) -> tuple[list[dict[str, Any]], int]:
     roles = sorted(leaf_roles(m.asked.tree), key=lambda role: -role.weight)
     distinct = list({(role.leaf, role.negated): None for role in roles})
     shown = distinct[:MOST_CRITERIA]
@@ -142,17 +138,11 @@ def _pruning(m: Material) -> dict[str, Any] | None:
     if m.positive is None or m.leaves > MOST_PRUNED:
         return None
     found = pruning_curve(m.model, m.rows.some(), m.some_y, label=m.label)  # type: ignore[arg-type]
-    pairs = zip(found.steps("best"), found.steps("bottom"), strict=True)
-    whole = "(the whole tree)"
-    steps = [
-        (a.leaves, one_line(a.removed) or whole, tenths(a.accuracy), one_line(b.removed) or whole, tenths(b.accuracy))
-        for a, b in pairs
-    ]
-    return {
-        "picture": pictures.pruning(found) if len(steps) > 1 else None,
-        "steps": steps,
-        "conclusion": found.conclusion,
-    }
+    orders = [found.steps(order) for order in ("best", "bottom")]
+    said = [[(one_line(s.removed) or "(the whole tree)", tenths(s.accuracy)) for s in order] for order in orders]
+    steps = [(step.leaves, *best, *bottom) for step, best, bottom in zip(orders[0], *said, strict=True)]
+    picture = pictures.pruning(found) if len(steps) > 1 else None
+    return {"picture": picture, "steps": steps, "conclusion": found.conclusion}
 
 
 def _turning(m: Material) -> dict[str, Any] | None:

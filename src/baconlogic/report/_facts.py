@@ -10,22 +10,18 @@ import math
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from baconlogic import metrics
 from baconlogic.core.criteria import unlisted
-from baconlogic.core.levels import HARD_ROLES
-from baconlogic.core.nodes import Gate, Leaf, Not
+from baconlogic.core.criterion import Criterion
+from baconlogic.core.levels import HARD_ROLES, Level
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
+from baconlogic.core.subject import Subject
 from baconlogic.explain._case import categories, constant, unnamed
 from baconlogic.explain._words import LeafRole, by_feature, feature_weights, leaf_roles, told_level
-
-if TYPE_CHECKING:
-    from baconlogic.core.criterion import Criterion
-    from baconlogic.core.levels import Level
-    from baconlogic.core.nodes import Node, Path
-    from baconlogic.core.subject import Subject
 
 MIRRORED = {  # what a part is to no that is this to yes
     "mandatory": "sufficient", "desired": "optional", "neutral": "neutral", "optional": "desired",
@@ -210,11 +206,9 @@ class Facts:
             return None if self.table is None else self.table.rows
         if what == "inputs":
             return len(self.nodes[within or next(iter(self.gates))].children) if self.gates else 0
-        if what == "gates":
-            return sum(path[: len(within)] == within for path in self.gates)
         if what == "features":
             return len(self.weights(within))
-        return sum(path[: len(within)] == within for path in self.paths.values())
+        return sum(path[: len(within)] == within for path in (self.gates if what == "gates" else self.paths.values()))
 
     def metric(self, name: str) -> float | None:
         """Return what the decision reaches on the rows, one of METRICS; None without rows and labels that tell it."""

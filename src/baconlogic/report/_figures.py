@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from baconlogic import metrics
 from baconlogic.core.words import listed, number, one_line, percent
+from baconlogic.explain._alternatives import Alternatives
+from baconlogic.metrics import Confusion
+from baconlogic.report._material import Material
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from baconlogic.explain._alternatives import Alternatives
     from baconlogic.learn.path import PathEntry
-    from baconlogic.metrics import Confusion
-    from baconlogic.report._material import Material
 
 MOST_NAMED = 8  # features of a tree
 
@@ -115,37 +113,29 @@ def told_by_fit(m: Material) -> dict[str, Any]:
     return dict(said[m.place]) if usable and said is not None else {}
 
 
-@dataclass(frozen=True)
-class HeldOutFigures:
-    """What fit measured on rows that the trees scored there had not seen."""
-
-    figures: list[Figure]
-    sentences: list[str]
-
-
-def held_out(m: Material) -> HeldOutFigures:
-    """Return held-out figures: recounted from the scores that fit kept, else those written in the model."""
-    entry, said, sentences = entry_of(m), told_by_fit(m), list[str]()
+def held_out(m: Material) -> tuple[list[Figure], list[str]]:
+    """Return what fit measured on rows it held out: recounted from the scores it kept, else as the model file says."""
+    entry, said = entry_of(m), told_by_fit(m)
     if said.get("edited"):
-        return HeldOutFigures([], ["The tree was edited after fit, so what fit measured says nothing about it."])
+        return [], ["The tree was edited after fit, so what fit measured says nothing about it."]
     if entry is not None and entry.held is not None:
         held, cut = entry.held, entry.link.steepness * (m.asked.threshold - entry.link.threshold)
         counts = metrics.confusion(held.scores > cut, held.positive, held.negative)
         found = figures(counts, metrics.auc(held.scores, held.positive, held.negative), m.yes)
         total = number(round(float(held.positive.sum() + held.negative.sum()), 2))
-        sentences.append(
+        about = (
             f"Fit held {total} cases out, fold by fold: each was scored by a tree that had not seen it. The size of "
             "the tree was chosen by these scores, so they flatter a little; rows that fit never had are a better test."
         )
-        return HeldOutFigures(found, sentences + _losses(said))
-    sentences += _losses(said)
+        return found, [about, *_losses(said)]
+    sentences = _losses(said)
     if said.get("held_out_accuracy") is not None:
         share = f"{100.0 * said['held_out_accuracy']:.1f}%"
         sentences.insert(0, f"Fit measured an accuracy of {share} on rows held out; the model file keeps no more.")
     if not sentences:
         why = "A tree alone" if m.decision is None else "This model"
         sentences.append(f"{why} does not say how it did on rows held out.")
-    return HeldOutFigures([], sentences)
+    return [], sentences
 
 
 def _losses(said: dict[str, Any]) -> list[str]:
@@ -176,28 +166,20 @@ def seen_before(m: Material) -> str:
     )
 
 
-@dataclass(frozen=True)
-class OtherTree:
-    """Another tree."""
+def others(m: Material, alternatives: Alternatives | None) -> tuple[str, list[dict[str, Any]]]:
+    """Return other trees and what they are: those given, else those of other sizes that fit found.
 
-    leaves: int
-    accuracy: str
-    loss: str
-    features: str
-    here: bool  # whether it is the one that the report is about
-
-
-def others(m: Material, alternatives: Alternatives | None) -> tuple[str, list[OtherTree]]:
-    """Return other trees and what they are: those given, else those of other sizes that fit found."""
+    One of them may be `here`, the one that the report is about.
+    """
     found: Sequence[Any] = path_of(m) if alternatives is None else alternatives.rows
     rows = [
-        OtherTree(
-            each.leaves,
-            "-" if np.isnan(each.accuracy) else f"{100.0 * each.accuracy:.1f}%",
-            "-" if np.isnan(each.loss) else f"{each.loss:.3f}",
-            some([one_line(name) for name in each.tree.features], "and", MOST_NAMED),
-            each.tree == m.asked.tree,
-        )
+        {
+            "leaves": each.leaves,
+            "accuracy": "-" if np.isnan(each.accuracy) else f"{100.0 * each.accuracy:.1f}%",
+            "loss": "-" if np.isnan(each.loss) else f"{each.loss:.3f}",
+            "features": some([one_line(name) for name in each.tree.features], "and", MOST_NAMED),
+            "here": each.tree == m.asked.tree,
+        }
         for each in found
     ]
     if alternatives is not None:

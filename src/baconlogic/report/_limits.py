@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baconlogic import metrics
 from baconlogic.core.subject import leaves_by_feature
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain import _case as cases
 from baconlogic.report._figures import rows_said, some, told_by_fit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from baconlogic.report._material import Material
+from baconlogic.report._material import Material
 
 FEW = 30  # rows of a class, below which shares of them are called uncertain
 RARE = 10  # rows of a category
@@ -27,19 +24,8 @@ MOST_COLUMNS = 200  # that are compared
 FEWEST = 10  # rows with both values, below which two columns are not compared
 
 
-class Seen(NamedTuple):
-    """What values of a feature were among the rows."""
-
-    feature: str
-    low: str
-    middle: str
-    high: str
-    missing: str
-    taken: str  # what a missing value counts as
-
-
-def seen(m: Material) -> list[Seen]:
-    """Return the values seen of each feature in use."""
+def seen(m: Material) -> list[dict[str, str]]:
+    """Return the values seen of each feature in use, and what a missing one is taken as."""
     found = []
     for name in m.asked.tree.features:
         column, leaves = m.rows.used[name], m.rows.leaves[name]
@@ -47,16 +33,18 @@ def seen(m: Material) -> list[Seen]:
         if column.dtype == object:
             kinds = {value for value in column.tolist() if value is not None}
             low, middle, high = "-", f"{len(kinds)} categories", "-"
+        elif gone.all():
+            low = middle = high = "-"
         else:
-            known = column[~gone].astype(float)
-            ends = [float(np.quantile(known, q, method="nearest")) for q in (0.0, 0.5, 1.0)] if known.size else []
-            low, middle, high = (cases.raw(end, leaves) for end in ends) if ends else ("-", "-", "-")
+            quantiles = np.quantile(column[~gone].astype(float), (0.0, 0.5, 1.0), method="nearest")
+            low, middle, high = (cases.raw(end, leaves) for end in quantiles.tolist())
         taken = dict.fromkeys(
             "not accepted" if leaf.criterion.missing is None else f"{percent(leaf.criterion.missing)} true"
             for leaf in leaves
         )
         share = percent(float(gone.mean())) if gone.any() else "none"
-        found.append(Seen(one_line(name), low, middle, high, share, listed(list(taken), "and")))
+        ends = {"low": low, "middle": middle, "high": high}
+        found.append({"feature": one_line(name), **ends, "missing": share, "taken": listed(list(taken), "and")})
     return found
 
 
@@ -164,17 +152,11 @@ def _alike(m: Material) -> list[str]:
     for name in m.rows.table.names[:MOST_COLUMNS]:
         with contextlib.suppress(ValueError, TypeError):
             columns[name] = m.rows.table.numbers(name)[places]
-    pairs: list[tuple[float, str]] = []
     used = [name for name in m.asked.tree.features if name in columns]
-    for name in used:
-        for other, values in columns.items():
-            if other in used:
-                continue
-            together = _correlation(columns[name], values)
-            if abs(together) >= ALIKE:
-                said = f"{one_line(name)} and {one_line(str(other))} (correlation {together:.2f})"
-                pairs.append((abs(together), said))
-    return [said for _, said in sorted(pairs, key=lambda pair: -pair[0])[:6]]
+    pairs = [(name, other) for name in used for other in columns if other not in used]
+    found = [(_correlation(columns[name], columns[other]), name, other) for name, other in pairs]
+    alike = sorted((each for each in found if abs(each[0]) >= ALIKE), key=lambda each: -abs(each[0]))
+    return [f"{one_line(name)} and {one_line(str(other))} (correlation {r:.2f})" for r, name, other in alike[:6]]
 
 
 def _correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
@@ -185,7 +167,4 @@ def _correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     a, b = one[both], other[both]
     if a.min() == a.max() or b.min() == b.max():
         return 0.0
-    a, b = a / np.abs(a).max(), b / np.abs(b).max()  # squares of large values would overflow
-    a, b = a - a.mean(), b - b.mean()
-    spread = float(np.sqrt(a @ a) * np.sqrt(b @ b))
-    return float(a @ b) / spread if spread > 0.0 else 0.0
+    return float(np.corrcoef(a / np.abs(a).max(), b / np.abs(b).max())[0, 1])  # squares of large values would overflow

@@ -6,24 +6,19 @@ import base64
 import json
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baconlogic import metrics
+from baconlogic.core.nodes import Leaf
 from baconlogic.core.words import one_line
 from baconlogic.explain import _case as cases
+from baconlogic.report._material import Material, Rows
 from baconlogic.report._pictures import shown_range
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.nodes import Leaf
-    from baconlogic.report._cases import Case
-    from baconlogic.report._material import Material, Rows
 
 MOST_MARKS = 10_000  # thresholds at which counts are kept exactly
 ALL_MARKS = 30_000  # over all trees of a page
@@ -129,15 +124,17 @@ def marks(m: Material, trees: int) -> dict[str, Any] | None:
     return counted | {name: text.decode("ascii") for name, text in packed.items()}
 
 
-def data(found: Sequence[Material], told: Sequence[Sequence[Case]], shown: Sequence[Control]) -> dict[str, Any]:
+def data(
+    found: Sequence[Material], told: Sequence[Sequence[dict[str, Any]]], shown: Sequence[Control]
+) -> dict[str, Any]:
     """Return all that the script reads. Names are values here, never keys: "__proto__" is a name like any other."""
     first = found[0]
-    prefix = [f"{m.yes}: " if len(found) > 1 else "" for m in found]
-    starts = [
-        {"title": f"{before}{case.title} (row {case.place})", "values": _start(first.rows.case(case.place), shown)}
-        for before, own in zip(prefix, told, strict=True)
-        for case in own
-    ]
+    starts = []
+    for m, own in zip(found, told, strict=True):
+        whose = f"{m.yes}: " if len(found) > 1 else ""
+        for case in own:
+            title = f"{whose}{case['title']} (row {case['place']})"
+            starts.append({"title": title, "values": _start(first.rows.case(case["place"]), shown)})
     title = "Middle case (each value in the middle of its column)"
     starts.append({"title": title, "values": _start(middle(first.rows), shown)})
     return {
@@ -162,7 +159,5 @@ def _start(case: dict[str, Any], shown: Sequence[Control]) -> list[float | int |
 
 def as_json(value: Any) -> str:
     """Write JSON that can stand inside a script element."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for letter in "<>&":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return text
+    escapes = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&"}
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).translate(escapes)

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from baconlogic.core import Bools, Floats
+from baconlogic.core.columns import Columns
 from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Leaf
 from baconlogic.core.subject import Subject, leaves_by_feature, subject
 from baconlogic.explain import _case as cases
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from baconlogic.core.columns import Columns
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 MOST_ROWS, FEWEST_ROWS = 20_000, 500  # for what is slow: more are sampled
 MOST_WORK = 20_000_000  # rows times leaves times leaves
@@ -115,17 +109,16 @@ def decision_of(model: Any) -> Decision | None:
 def materials(model: Any, X: Any, y: ArrayLike | None, label: Any) -> list[Material]:
     """Return what there is to tell: one tree, or that of each class, or of the class that `label` picks."""
     decision = decision_of(model)
-    several = decision is not None and len(decision.trees) > 1
-    labels: Sequence[Any] = decision.classes if several and label is None and decision is not None else [label]
+    classes = () if decision is None or len(decision.trees) < 2 else decision.classes
+    labels: Sequence[Any] = classes if classes and label is None else [label]
     subjects = [subject(model, None, each) for each in labels]
     rows = _rows(model, subjects[0].table(X))
     known = None if y is None else np.asarray(y)
     found = []
     for each, asked in zip(labels, subjects, strict=True):
-        place = decision.classes.index(each) if several and decision is not None else 0
+        place = classes.index(each) if classes else 0
         positive = None if known is None else asked.positive(known, rows.count)
-        truths = asked.truths(rows.table)
-        found.append(Material(model, each, place, asked, rows, truths, known, positive))
+        found.append(Material(model, each, place, asked, rows, asked.truths(rows.table), known, positive))
     return found
 
 

@@ -8,30 +8,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baconlogic import metrics
+from baconlogic.core import Floats
+from baconlogic.core.criterion import Criterion
+from baconlogic.core.nodes import Leaf
+from baconlogic.core.subject import Subject
 from baconlogic.core.words import degree, number, one_line, percent
+from baconlogic.explain._pruning_curve import PruningCurve
+from baconlogic.metrics import CalibrationBin
 from baconlogic.plot._layout import Line, Part, parts_of, share_words
+from baconlogic.report._material import Material
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from baconlogic.core.criterion import Criterion
-    from baconlogic.core.nodes import Leaf
-    from baconlogic.core.subject import Subject
-    from baconlogic.explain._pruning_curve import PruningCurve
-    from baconlogic.metrics import CalibrationBin
-    from baconlogic.report._material import Material
-
-    Floats = NDArray[np.float64]
-    Point = tuple[float, float]
+Point = tuple[float, float]
 
 LEFT, RIGHT, TOP, BOTTOM = 48.0, 20.0, 10.0, 42.0  # around the plot, in pixels
 CURVE_POINTS = 120
@@ -50,8 +46,8 @@ _SMALLER = 9.0  # points of plot.layout below which text is small
 _NARROW, _WIDE = frozenset("iljtfrI.,:;|!'()[] "), frozenset("mwMW%@")
 
 
-class Svg(str):
-    """Text that is SVG already, so that a template does not escape it."""
+class Written(str):
+    """Text that is SVG, HTML or Markdown already, so that a template does not escape it."""
 
     __slots__ = ()
 
@@ -93,11 +89,11 @@ def coordinate(value: Any) -> str:
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def drawing(parts: Sequence[str], width: float, height: float, says: str, css: str = "chart") -> Svg:
+def drawing(parts: Sequence[str], width: float, height: float, says: str, css: str = "chart") -> Written:
     """Return a drawing; `says` tells those who cannot see it what it shows."""
     box = f"0 0 {coordinate(float(width))} {coordinate(float(height))}"
     opening = {"class_": css, "viewBox": box, "width": float(width), "height": float(height), "role": "img"}
-    return Svg(element("svg", "".join(parts), **opening, aria_label=says))
+    return Written(element("svg", "".join(parts), **opening, aria_label=says))
 
 
 @dataclass(frozen=True)
@@ -107,7 +103,7 @@ class Series:
     points: Sequence[Point]
     name: str = ""  # said in the legend
     css: str = "line"  # line, dashed, dots
-    intervals: Sequence[Point] = field(default=())
+    intervals: Sequence[Point] = ()
 
 
 @dataclass(frozen=True)
@@ -124,7 +120,7 @@ class Chart:
     whole: bool = False  # whether x counts things
     size: Point = (460.0, 280.0)
 
-    def draw(self) -> Svg:
+    def draw(self) -> Written:
         """Return the chart."""
         legend = [each for each in self.series if each.name]
         top = TOP + 18.0 * len(legend)
@@ -151,12 +147,11 @@ class Chart:
         return parts
 
     def _bars(self, top: float) -> list[str]:
-        parts = []
-        height = self.size[1] - BOTTOM - top
+        parts, bottom = [], self.size[1] - BOTTOM
         for low, high, share in self.bars:
             x0, x1 = self._at(low, 0.0, top)[0], self._at(high, 0.0, top)[0]
-            tall = share * height * 0.6
-            y = self.size[1] - BOTTOM - tall
+            tall = share * (bottom - top) * 0.6
+            y = bottom - tall
             parts.append(element("rect", x=x0, y=y, width=max(x1 - x0 - 0.6, 0.6), height=tall, class_="pale"))
         return parts
 
@@ -205,33 +200,21 @@ def _tick(value: float, share: bool) -> str:
     return f"{number(float(f'{100.0 * value:.6g}'))}%" if share else number(float(f"{value:.6g}"))
 
 
-@dataclass(frozen=True)
-class CriterionChart:
-    """One leaf: what it says, its curve over the values seen, and some values with their truths."""
+def criterion(leaf: Leaf, column: NDArray[Any], *, negated: bool) -> dict[str, Any]:
+    """Return what a leaf says, its curve over the values seen, and examples: value, truth and rows.
 
-    feature: str
-    name: str
-    words: str
-    negated: bool
-    picture: Svg | None
-    examples: list[tuple[str, str, str]]  # value, truth, rows
-    note: str
-
-
-def criterion(leaf: Leaf, column: NDArray[Any], *, negated: bool) -> CriterionChart:
-    """Return a leaf with its curve; categories are listed instead."""
+    Categories have no curve, they are listed.
+    """
     words = one_line(leaf.criterion.words(leaf.feature))
-    picture, note = None, ""
-    if not leaf.criterion.categorical:
-        known = column.astype(float)[~np.isnan(column.astype(float))]
-        picture = _curve(leaf, known)
-        examples = _quantiles(leaf.criterion, known)
-    else:
+    said = {"feature": one_line(leaf.feature), "name": one_line(leaf.name), "words": words, "negated": negated}
+    if leaf.criterion.categorical:
         examples, note = _categories(leaf.criterion, column)
-    return CriterionChart(one_line(leaf.feature), one_line(leaf.name), words, negated, picture, examples, note)
+        return {**said, "picture": None, "examples": examples, "note": note}
+    known = column.astype(float)[~np.isnan(column.astype(float))]
+    return {**said, "picture": _curve(leaf, known), "examples": _quantiles(leaf.criterion, known), "note": ""}
 
 
-def _curve(leaf: Leaf, known: Floats) -> Svg:
+def _curve(leaf: Leaf, known: Floats) -> Written:
     shape = leaf.criterion
     low, high = shown_range(shape, known)
     xs = np.linspace(low, high, CURVE_POINTS + 1)
@@ -287,7 +270,7 @@ def _categories(shape: Criterion, column: NDArray[Any]) -> tuple[list[tuple[str,
     return found[:MOST_CATEGORIES], f"and {more} more categories" if more > 0 else ""
 
 
-def pruning(found: PruningCurve) -> Svg:
+def pruning(found: PruningCurve) -> Written:
     """Draw accuracy against the number of leaves left."""
     best, bottom = ([(float(s.leaves), s.accuracy) for s in found.steps(order)] for order in ("best", "bottom"))
     lowest = min(y for _, y in best + bottom)
@@ -300,7 +283,7 @@ def pruning(found: PruningCurve) -> Svg:
     ).draw()  # fmt: skip
 
 
-def precision_recall(m: Material) -> Svg:
+def precision_recall(m: Material) -> Written:
     """Draw precision against recall over all thresholds, and the one in use."""
     assert m.positive is not None  # noqa: S101
     _, counts = metrics.at_every_cut(m.truths, m.positive, ~m.positive)
@@ -318,7 +301,7 @@ def precision_recall(m: Material) -> Svg:
     ).draw()  # fmt: skip
 
 
-def calibrated(bins: Sequence[CalibrationBin], yes: str) -> Svg:
+def calibrated(bins: Sequence[CalibrationBin], yes: str) -> Written:
     """Draw how often the answer is yes against the probability that was told."""
     seen = [metrics.share(each.cases, each.rows) for each in bins]
     points = [(each.mean, share.value) for each, share in zip(bins, seen, strict=True)]
@@ -331,22 +314,11 @@ def calibrated(bins: Sequence[CalibrationBin], yes: str) -> Svg:
     ).draw()  # fmt: skip
 
 
-def share_bar(share: float, says: str) -> Svg:
+def share_bar(share: float, says: str) -> Written:
     """Draw a share as a bar."""
     full = element("rect", x=0.0, y=1.0, width=100.0, height=10.0, class_="track")
     part = element("rect", x=0.0, y=1.0, width=100.0 * min(max(share, 0.0), 1.0), height=10.0, class_="fill")
     return drawing([full, part], 100.0, 12.0, f"{says}: {percent(share)}", "chart bar")
-
-
-class _Place(NamedTuple):
-    left: float
-    width: float
-    middle: float
-    height: float
-
-    @property
-    def right(self) -> float:
-        return self.left + self.width
 
 
 def is_drawable(m: Material) -> bool:
@@ -354,23 +326,20 @@ def is_drawable(m: Material) -> bool:
     return m.leaves <= MOST_LEAVES and m.asked.tree.depth <= MOST_DEPTH
 
 
-def tree(m: Material, *, live: bool) -> Svg:
+def tree(m: Material, *, live: bool) -> Written:
     """Draw a tree, leaves at the left, the decision at the right; the page fills in truths of a case in a live one."""
-    asked, parts = m.asked, parts_of(m.asked.tree.root, None, None)
-    places = _placed(parts, lit=live)
-    pairs, root = list(zip(parts, places, strict=True)), places[-1]
-    drawn = [line for part, place in pairs for line in _links(part, place, places)]
-    for part, place in pairs:
-        drawn.append(_part(part, place, asked if part is parts[-1] else None, m.place if live else None))
-    said = [f"{m.yes} above {number(asked.threshold)}", f"else {m.no}"]
+    parts = _placed(parts_of(m.asked.tree.root, None, None), lit=live)
+    drawn, root = [line for part in parts for line in _links(part, parts)], parts[-1]
+    drawn += [_part(part, m.asked if part is root else None, m.place if live else None) for part in parts]
+    said = [f"{m.yes} above {number(m.asked.threshold)}", f"else {m.no}"]
     wide = max(text_width(text, LARGE, bold=True) for text in said) + 2 * PAD
     left, tall = root.right + GAP / 2, 2 * LEADING + 2 * PAD
-    drawn.append(element("line", x1=root.right, x2=left, y1=root.middle, y2=root.middle, class_="link"))
-    top = root.middle - tall / 2
+    drawn.append(element("line", x1=root.right, x2=left, y1=root.y, y2=root.y, class_="link"))
+    top = root.y - tall / 2
     drawn.append(element("rect", x=left, y=top, width=wide, height=tall, rx=4.0, class_="box decision"))
     drawn.append(label(said[0], left + PAD, top + PAD + 12.0, class_="bold"))
     drawn.append(label(said[1], left + PAD, top + PAD + 12.0 + LEADING, class_="soft"))
-    height = max(root.middle + tall / 2, *(place.middle + place.height / 2 for place in places))
+    height = max(root.y + tall / 2, *(part.y + part.height / 2 for part in parts))
     shift = max(0.0, -top)  # a single leaf is lower than the box of the decision
     moved = element("g", "".join(drawn), transform=f"translate(2 {shift + 2:.1f})")
     says = f"The tree that decides between {m.yes} and {m.no}; it is told in words below."
@@ -382,8 +351,8 @@ def _size(line: Line) -> float:
     return LARGE if line.size >= _SMALLER else SMALL
 
 
-def _placed(parts: list[Part], *, lit: bool) -> list[_Place]:
-    """Give each part its place: leaves one below the other, gates in the middle of their inputs."""
+def _placed(parts: list[Part], *, lit: bool) -> list[Part]:
+    """Give each part its place, y downward: leaves one below the other, gates in the middle of their inputs."""
     columns = max(part.column for part in parts) + 1
     widths = [0.0] * columns
     for part in parts:
@@ -395,48 +364,45 @@ def _placed(parts: list[Part], *, lit: bool) -> list[_Place]:
     heights = [len(part.lines) * LEADING + 2 * PAD + (LEADING if lit and part.column else 0.0) for part in parts]
     tallest = max((h for part, h in zip(parts, heights, strict=True) if part.column), default=0.0)
     leaf = max(h for part, h in zip(parts, heights, strict=True) if not part.column)
-    pitch, below, places = max(leaf, tallest / 2 + 6.0) + 4.0, 0.0, list[_Place]()
+    pitch, below, placed = max(leaf, tallest / 2 + 6.0) + 4.0, 0.0, list[Part]()
     for part, height in zip(parts, heights, strict=True):
         if part.column:
-            middle = (places[part.inputs[0]].middle + places[part.inputs[-1]].middle) / 2
+            y = (placed[part.inputs[0]].y + placed[part.inputs[-1]].y) / 2
         else:
-            middle, below = below + pitch / 2, below + pitch
-        places.append(_Place(lefts[part.column], widths[part.column], middle, height))
-    return places
+            y, below = below + pitch / 2, below + pitch
+        placed.append(replace(part, left=lefts[part.column], y=y, width=widths[part.column], height=height))
+    return placed
 
 
-def _links(part: Part, place: _Place, places: list[_Place]) -> list[str]:
+def _links(part: Part, parts: list[Part]) -> list[str]:
     """Draw the lines from inputs to a gate, each with its weight."""
     drawn = []
     count = len(part.inputs)
     for i, below in enumerate(part.inputs):
-        start = places[below]
-        spread = min(place.height - 12.0, 14.0 * count)
-        end = place.middle + (spread * ((i + 0.5) / count - 0.5) if count > 1 else 0.0)
-        bend = place.left - 14.0
-        path = f"M{start.right:.1f} {start.middle:.1f}H{bend:.1f}L{place.left:.1f} {end:.1f}"
+        start = parts[below]
+        spread = min(part.height - 12.0, 14.0 * count)
+        end = part.y + (spread * ((i + 0.5) / count - 0.5) if count > 1 else 0.0)
+        bend = part.left - 14.0
+        path = f"M{start.right:.1f} {start.y:.1f}H{bend:.1f}L{part.left:.1f} {end:.1f}"
         drawn.append(element("path", d=path, class_="link"))
         if part.weights:
             said = share_words(part.weights[i], brief=True)
-            drawn.append(label(said, bend - 3.0, start.middle - 4.0, class_="small", text_anchor="end"))
+            drawn.append(label(said, bend - 3.0, start.y - 4.0, class_="small", text_anchor="end"))
     return drawn
 
 
-def _part(part: Part, place: _Place, root: Subject | None, live: int | None) -> str:
+def _part(part: Part, root: Subject | None, live: int | None) -> str:
     """Draw a leaf or a gate; a live one has a bar and a number for its truth, the root a mark at the threshold."""
-    top = place.middle - place.height / 2
-    css = "box gate" if part.column else "box leaf"
-    if part.level is not None:
-        css += f" {part.level.role}"
-    drawn = [element("rect", x=place.left, y=top, width=place.width, height=place.height, rx=4.0, class_=css)]
+    top = part.y - part.height / 2
+    css = ("box gate" if part.column else "box leaf") + (f" {part.level.role}" if part.level is not None else "")
+    drawn = [element("rect", x=part.left, y=top, width=part.width, height=part.height, rx=4.0, class_=css)]
     for i, line in enumerate(part.lines):
-        kind = " ".join(
-            word for word, on in (("bold", line.bold), ("soft", line.grey), ("small", _size(line) == SMALL)) if on
-        )
-        drawn.append(label(line.text, place.left + PAD, top + PAD + 12.0 + i * LEADING, class_=kind or None))
+        kinds = {"bold": line.bold, "soft": line.grey, "small": _size(line) == SMALL}
+        kind = " ".join(word for word, on in kinds.items() if on)
+        drawn.append(label(line.text, part.left + PAD, top + PAD + 12.0 + i * LEADING, class_=kind or None))
     if live is not None:
-        x = place.left + PAD if part.column else place.right - BAR - FIGURE
-        y = top + place.height - PAD - 9.0 if part.column else place.middle - 5.0
+        x = part.left + PAD if part.column else part.right - BAR - FIGURE
+        y = top + part.height - PAD - 9.0 if part.column else part.y - 5.0
         drawn.append(element("rect", x=x, y=y, width=BAR, height=10.0, class_="track"))
         drawn.append(element("rect", x=x, y=y, width=0.0, height=10.0, class_="fill", data_full=BAR))
         if root is not None and 0.0 <= root.threshold <= 1.0:

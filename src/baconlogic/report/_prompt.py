@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files as package_files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from baconlogic.core.files import write_tree
-from baconlogic.core.levels import AND_ROLES, LEVELS, OR_ROLES
-from baconlogic.core.nodes import Gate, Leaf, flatten
+from baconlogic.core.files import write_trees
+from baconlogic.core.levels import AND_ROLES, LEVELS, OR_ROLES, Level
+from baconlogic.core.nodes import Gate, Leaf, Node, flatten
 from baconlogic.core.subject import HALF, Subject, subject
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain._case import answer
-from baconlogic.explain._describe import describe
+from baconlogic.explain._describe import Description, describe
 from baconlogic.explain._words import feature_role
 from baconlogic.report._facts import METRICS, Facts, quoted
 from baconlogic.report._report import fenced
-
-if TYPE_CHECKING:
-    from baconlogic.core.levels import Level
-    from baconlogic.core.nodes import Node
-    from baconlogic.explain._describe import Description
 
 STEP = "    "
 DEEPEST = 40  # levels of indentation: a chain over 1,000 features would otherwise be mostly margin
@@ -66,8 +61,8 @@ feature as used."""
 
 def report_schema() -> dict[str, Any]:
     """Return the JSON schema of a report that `check_report` can check: what `prompt` asks a language model for."""
-    text = package_files("baconlogic.report").joinpath("schema/report-1.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
+    file = package_files("baconlogic.report").joinpath("schema/report-1.json")
+    return dict(json.loads(file.read_text(encoding="utf-8")))
 
 
 def prompt(
@@ -109,15 +104,7 @@ def level_table() -> str:
     head = ["GCD", "Type", "Subtype", "Code", "Name", "Andness", "Verbalization"]
     sides = {**dict.fromkeys(AND_ROLES, "Conjunctive"), **dict.fromkeys(OR_ROLES, "Disjunctive")}
     rows = [
-        [
-            "GCD",
-            sides.get(x.role, "Neutral"),
-            _capital(x.family.name),
-            x.code,
-            _capital(x.name),
-            _span(x),
-            _capital(x.words),
-        ]
+        ["GCD", *map(_capital, (sides.get(x.role, "Neutral"), x.family.name, x.code, x.name, _span(x), x.words))]
         for x in LEVELS.values()
     ]
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["--------"] * len(head), *rows])
@@ -142,20 +129,17 @@ def _fraction(value: float) -> str:
 
 def _instructions(known: Facts, audience: str, domain: str) -> str:
     first = next((gate.level for gate, _ in known.gates.values()), next(iter(LEVELS.values())))
+    title = f"{_capital(domain)} Interpretation" if domain else "Interpretation"
+    patterns = f"known {domain} patterns of what the context describes" if domain else "what is known of the matter"
     return _INSTRUCTIONS.format(
-        title=f"{_capital(domain)} Interpretation" if domain else "Interpretation",
-        patterns=f"known {domain} patterns of what the context describes" if domain else "what is known of the matter",
-        audience=audience,
-        code=first.code,
-        name=first.name.title(),
-        words=first.words,
+        title=title, patterns=patterns, audience=audience, code=first.code, name=first.name.title(), words=first.words
     )
 
 
 def tree_json(asked: Subject) -> str:
     """Write a tree as the JSON of Appendix H: operator, children, feature, weight; and what a tree has beyond that."""
     root = asked.tree.root
-    criteria = [entry.get("criterion") for entry in write_tree(root)["nodes"]]
+    criteria = [entry.get("criterion") for entry in write_trees(root)[0]["nodes"]]
     order = flatten(root)
     lines: list[str] = []
     waiting: list[tuple[int | str, int, float | None, str]] = [(len(order) - 1, 0, None, "")]  # or text as it is
@@ -192,22 +176,15 @@ def _shares(gate: Gate, order: list[tuple[Node, tuple[int, ...]]], below: tuple[
 
 def _entries(node: Node, weight: float | None, criterion: dict[str, Any] | None) -> list[tuple[str, str]]:
     """Return what is written of one node, without its inputs."""
-    found: list[tuple[str, str]] = []
-    if isinstance(node, Leaf):
-        found.append(("feature", quoted(node.feature)))
+    found = {"feature": quoted(node.feature)} if isinstance(node, Leaf) else {}
     if isinstance(node, Gate):
-        found.append(("operator", quoted(node.level.code)))
-        if abs(node.andness - node.level.andness(len(node.inputs))) > 1e-9:
-            found.append(("andness", _short(node.andness)))
-        if node.rule:
-            found.append(("aggregator", quoted(node.aggregator)))
-    if node.name:
-        found.append(("name", quoted(node.name)))
-    if weight is not None:
-        found.append(("weight", _short(weight)))
-    if criterion is not None and criterion != {"kind": "given"}:
-        found.append(("criterion", json.dumps(criterion, ensure_ascii=True)))
-    return found
+        moved = abs(node.andness - node.level.andness(len(node.inputs))) > 1e-9
+        found = {"operator": quoted(node.level.code), "andness": _short(node.andness) if moved else ""}
+        found["aggregator"] = quoted(node.aggregator) if node.rule else ""
+    found["name"] = quoted(node.name) if node.name else ""
+    found["weight"] = "" if weight is None else _short(weight)
+    found["criterion"] = "" if criterion in (None, {"kind": "given"}) else json.dumps(criterion)
+    return [(key, text) for key, text in found.items() if text]
 
 
 def _short(value: float) -> str:
@@ -249,8 +226,9 @@ def _operators(known: Facts) -> list[str]:
         return []
     (top, (root, _)), *others = known.gates.items()
     level, under = root.level, " (negated: its opposite speaks for yes)" if top else ""
-    said = f"{level.code}, {level.name}: {level.words}; andness {_short(root.andness)}{under}"
-    lines = [f"- The root operator is {said}."]
+    lines = [
+        f"- The root operator is {level.code}, {level.name}: {level.words}; andness {_short(root.andness)}{under}."
+    ]
     lines += ["- The other operators, by their paths from the root:"] if others else []
     for path, (gate, _) in others:
         name = f" {quoted(gate.name)}" if gate.name else ""
@@ -262,16 +240,12 @@ def _operators(known: Facts) -> list[str]:
 def _feature(name: str, known: Facts) -> str:
     """Say all of one feature in one line."""
     leaves = known.leaves[name]
-    ways = {
-        True: "larger values speak for yes",
-        False: "smaller values speak for yes",
-        None: "certain values speak for yes",
-    }
+    ways = {True: "larger", False: "smaller", None: "certain"}
     weights = listed([_short(known.own_weight(known.paths[each.position])) for each in leaves], "and")
     said = [
         f"weight {weights} in its operator, {percent(sum(each.weight for each in leaves))} of the whole",
         feature_role(leaves).words,
-        " and ".join(ways[way] for way in sorted(known.directions(name), key=str)),
+        " and ".join(f"{ways[way]} values speak for yes" for way in sorted(known.directions(name), key=str)),
         *(one_line(each.leaf.criterion.words("the value")) for each in leaves),
     ]
     return f"{quoted(name)}: {'; '.join(said)}"
@@ -279,6 +253,4 @@ def _feature(name: str, known: Facts) -> str:
 
 def _those(known: Facts, which: int) -> str:
     names = [quoted(name) for name, found in known.decisive.items() if found[which]]
-    if not known.decisive:
-        return "not known"
-    return listed(names, "and") if names else "none"
+    return listed(names, "and") if names else "none" if known.decisive else "not known"

@@ -12,29 +12,26 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from baconlogic.core import __version__
 from baconlogic.core.files import encoded, write_whole
 from baconlogic.core.words import listed, number, one_line
 from baconlogic.explain import _case as cases
+from baconlogic.explain._alternatives import Alternatives
 from baconlogic.export._javascript import to_javascript
 from baconlogic.report import _content as content
 from baconlogic.report import _live as live
 from baconlogic.report._material import Material, decision_of, materials
-from baconlogic.report._pictures import Svg
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from baconlogic.explain._alternatives import Alternatives
+from baconlogic.report._pictures import Written
 
 TEMPLATES = {".html": "page.html.j2", ".md": "page.md.j2"}
 LONGEST = 2000  # characters of a setting that are shown
 MOST_LIVE = 200  # leaves of a model that the page computes itself
-_SPECIAL = "\\`*_[]#|~$"
+_SPECIAL = {ord(letter): f"\\{letter}" for letter in "\\`*_[]#|~$"}
 # what would begin a list, a rule or a heading at the start of a line
 _STARTS = re.compile(r"^(\s*)([-+=](?=\s|[-=\s]*$)|\d+(?=[.)](?:\s|$)))")
 
@@ -98,15 +95,12 @@ def _title(m: Material) -> str:
 @cache
 def _template(name: str) -> Any:
     engine = jinja()
-    options: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "undefined": engine.StrictUndefined}
-    loader = engine.FunctionLoader(_source)
-    if name.endswith("html.j2"):
-        environment = engine.Environment(loader=loader, autoescape=True, finalize=_visible, **options)
-        environment.filters["lines"] = _lines
-        return environment.get_template(name)
-    # everything but what is Markdown already is escaped for it
-    environment = engine.Environment(loader=loader, autoescape=False, finalize=_markdown, **options)
-    environment.filters.update(raw=_Markdown, fenced=_fenced)
+    html_page = name == TEMPLATES[".html"]
+    environment = engine.Environment(
+        loader=engine.FunctionLoader(_source), autoescape=html_page, finalize=_visible if html_page else _markdown,
+        trim_blocks=True, lstrip_blocks=True, undefined=engine.StrictUndefined,
+    )  # fmt: skip
+    environment.filters.update(lines=_lines, raw=Written, fenced=_fenced)
     return environment.get_template(name)
 
 
@@ -132,9 +126,8 @@ def _inlined(page: dict[str, Any], m: Material) -> dict[str, Any]:
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'"
     )
     return {
-        "style": Svg(style), "script": Svg(script), "json": Svg(live.as_json(page["data"])),
-        "policy": f"{allowed}; form-action 'none'",
-        "still": still,
+        "style": Written(style), "script": Written(script), "json": Written(live.as_json(page["data"])),
+        "policy": f"{allowed}; form-action 'none'", "still": still,
     }  # fmt: skip
 
 
@@ -159,40 +152,25 @@ def _visible(value: Any) -> Any:
     return one_line(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-def _lines(text: str) -> Svg:
+def _lines(text: str) -> Written:
     """Write text of several lines for HTML."""
-    return Svg("\n".join(html.escape(one_line(line)) for line in text.split("\n")))
-
-
-class _Markdown(str):
-    """Text that is Markdown already."""
-
-    __slots__ = ()
+    return Written("\n".join(html.escape(one_line(line)) for line in text.split("\n")))
 
 
 def _markdown(value: Any) -> str:
     """Write what a template says: Markdown as it is, all else as text."""
-    if isinstance(value, _Markdown):
-        return value
-    return in_markdown(str(value))
+    return value if isinstance(value, Written) else in_markdown(str(value))
 
 
 def in_markdown(text: str) -> str:
     """Write text so that Markdown and HTML show it as it is."""
-    text = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    text = "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in text)
-    return _STARTS.sub(_kept, text)
+    text = html.escape(one_line(text), quote=False).translate(_SPECIAL)
+    return _STARTS.sub(lambda start: f"{start[1]}&#{ord(start[2][0])};{start[2][1:]}", text)
 
 
-def _kept(start: re.Match[str]) -> str:
-    """Write the start of a line so that it is text."""
-    space, mark = start.groups()
-    return f"{space}&#{ord(mark[0])};{mark[1:]}"
-
-
-def _fenced(text: Any) -> _Markdown:
+def _fenced(text: Any) -> Written:
     """Write lines of code."""
-    return _Markdown(fenced("\n".join(one_line(line) for line in str(text).split("\n")), "text"))
+    return Written(fenced("\n".join(one_line(line) for line in str(text).split("\n")), "text"))
 
 
 def fenced(text: str, kind: str) -> str:

@@ -1,14 +1,20 @@
-"""Ways to find a tree, one file each, behind one small protocol (`problem.Search`).
+"""Ways to find a tree, one file each, behind one small protocol (`problem.Search`); here by their names.
 
-Growth      the default: leaves are added anywhere, swapped and dropped; all is refined jointly
+Auto        the default: the next three, as far as each can win
+Growth      leaves are added anywhere, swapped and dropped; all is refined jointly
 Additive    weighted means of gentle criteria: scorecards
 Peel        crisp chains of and/or, exactly
 Sinkhorn    the paper's Algorithm 1
+Refine, Calibrate    a structure that is given is kept
 """
 
 from baconlogic.learn.search.additive import Additive
+from baconlogic.learn.search.auto import Auto
 from baconlogic.learn.search.growth import Growth
 from baconlogic.learn.search.peel import Peel
+from baconlogic.learn.search.refine import Calibrate, Refine
 from baconlogic.learn.search.sinkhorn import NotAccepted, Sinkhorn
 
-__all__ = ["Additive", "Growth", "NotAccepted", "Peel", "Sinkhorn"]
+__all__ = ["SEARCHES", "Additive", "Growth", "NotAccepted", "Peel", "Sinkhorn"]
+
+SEARCHES = {each.__name__.lower(): each for each in (Auto, Growth, Additive, Peel, Sinkhorn, Refine, Calibrate)}

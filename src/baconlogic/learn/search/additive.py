@@ -8,25 +8,19 @@ enter one by one and are swapped, judged by the quadratic model of the loss arou
 from __future__ import annotations
 
 from math import exp, log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, Ints, gcd
 from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.learn.search import draft as drafts
-from baconlogic.learn.search.draft import CRISP, Literal
+from baconlogic.learn.search.draft import CRISP, Draft, Literal
 from baconlogic.learn.search.growth import LEAST_GAIN, PATIENCE
-from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.refine import polish
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from baconlogic.kernel import Floats, Ints
-    from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.problem import Problem, Request
 
 SLOPE = 1.0  # of a leaf on the robust scale: between the quartiles a truth runs from 0.34 to 0.66
 NARROW, STEEPEST = 0.4, 1e3  # columns of less deviation, mostly of categories, have steeper leaves, up to so much
@@ -44,10 +38,9 @@ class Additive(BaseEstimator):  # type: ignore[misc]
 
     def find(self, problem: Problem, request: Request) -> Found:
         """Return the best weighted mean of each size."""
-        score = _Scores(problem)
+        score = _Scorecard(problem)
         found: dict[int, Draft] = {}
-        model, idle = score.fit(()), 0
-        most = request.most or self.max_leaves
+        model, idle, most = score.fit(()), 0, request.most or self.max_leaves
         while len(model.chosen) < most and idle < PATIENCE and (request.going() or not found):
             larger = score.best(model, score.additions(model.chosen))
             if larger is None:
@@ -80,7 +73,7 @@ def refit(problem: Problem, draft: Draft) -> Draft:
     """
     if draft.leaves == 1:
         return polish(problem, draft)
-    score = _Scores(problem, draft.columns)
+    score = _Scorecard(problem, draft.columns)
     model = score.fit(tuple(range(draft.leaves)))
     return score.draft(model) if score.allowed(np.array([model.chosen]), model.values[None, 1:])[0] else draft
 
@@ -98,7 +91,7 @@ class _Model(NamedTuple):
     loss: float
 
 
-class _Scores:
+class _Scorecard:
     """The columns of a problem as truths, standardised, and regressions on some of them."""
 
     def __init__(self, problem: Problem, columns: Ints | None = None) -> None:
@@ -111,16 +104,13 @@ class _Scores:
             most = np.argsort(-np.where(needed, np.inf, told), kind="stable")[:WIDEST]
             self._look(self.columns[np.sort(most)])
         self.features = problem.features[self.columns]
-        sign = problem.direction[self.columns]
-        self.sign = np.where(problem.learned[self.columns], sign, 1)  # of coefficients; 0: either
+        self.sign = np.where(problem.learned, problem.direction, 1)[self.columns]  # of coefficients; 0: either
 
     def _look(self, columns: Ints) -> None:
-        leaves = [self._truths(column) for column in columns]
-        share = self.problem.share
-        self.columns = columns
+        leaves, self.columns = [self._truths(column) for column in columns], columns
         self.slope, self.mean = (np.array([leaf[i] for leaf in leaves]) for i in (0, 1))
         X = np.array([leaf[2] for leaf in leaves]).reshape(len(columns), self.problem.rows).T
-        self.spread = np.sqrt(np.maximum(share @ (X - self.mean) ** 2, 1e-12))
+        self.spread = np.sqrt(np.maximum(self.problem.share @ (X - self.mean) ** 2, 1e-12))
         self.X = (X - self.mean) / self.spread
 
     def _truths(self, column: int) -> tuple[float, float, Floats]:
@@ -185,10 +175,8 @@ class _Scores:
 
     def swaps(self, chosen: tuple[int, ...]) -> list[tuple[int, ...]]:
         """Return the ways to take another column in the place of one."""
-        found = []
-        for i, old in enumerate(chosen):
-            found += [new for new in self.additions(chosen[:i] + chosen[i + 1 :]) if new[-1] != old]
-        return found
+        rest = [(old, chosen[:i] + chosen[i + 1 :]) for i, old in enumerate(chosen)]
+        return [new for old, others in rest for new in self.additions(others) if new[-1] != old]
 
     def best(self, model: _Model, choices: list[tuple[int, ...]]) -> _Model | None:
         """Return the regression on the choice that promises most, as the quadratic model around `model` has it."""
@@ -237,9 +225,8 @@ class _Scores:
         leaves = [self._leaf(chosen[i], falling=bool(falling[i])) for i in order]
         weight = np.maximum(np.abs(values[order]), 1e-9 * steepness)
         before = np.cumsum(weight)
-        link = steepness, float(-zero / steepness)
-        draft = drafts.chain(leaves, before[:-1] / before[1:], np.full(len(leaves) - 1, gcd.NEUTRAL), link)
-        return draft._replace(loss=model.loss)
+        neutral, link = np.full(len(leaves) - 1, gcd.NEUTRAL), (steepness, float(-zero / steepness))
+        return drafts.chain(leaves, before[:-1] / before[1:], neutral, link)._replace(loss=model.loss)
 
     def _leaf(self, place: int, *, falling: bool) -> Literal:
         sign, mean = -1.0 if falling else 1.0, float(np.clip(self.mean[place], 1e-6, 1.0 - 1e-6))

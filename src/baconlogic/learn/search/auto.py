@@ -5,21 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baconlogic.kernel.compile import interruptible
 from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.learn.search.additive import Additive, suits
+from baconlogic.learn.search.draft import Draft
 from baconlogic.learn.search.growth import Growth
-from baconlogic.learn.search.peel import Peel, covers, linked, peel, peel_again
-from baconlogic.learn.search.problem import Found
-
-if TYPE_CHECKING:
-    from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.peel import Chain
-    from baconlogic.learn.search.problem import Problem, Request
+from baconlogic.learn.search.peel import Chain, Peel, covers, linked, peel, peel_again
+from baconlogic.learn.search.problem import Found, Problem, Request
 
 DOUBT = 0.02  # share of cases that an exact chain may still get wrong before growth is not worth its time
 COMPLETE = "exact: every combination of inputs was seen, and the chain says of each what most of its cases say"

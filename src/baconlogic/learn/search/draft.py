@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from baconlogic.core import Floats, Ints
 from baconlogic.kernel.loss import Parameters, Topology, left_chain, parts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
-
-    from baconlogic.kernel import Floats, Ints
 
 STEEPNESS, THRESHOLD = LINK = 8.0, 0.5  # of a link to start from
 CRISP = 7.0  # slope times distance from the centre where a crisp leaf is within 1e-3 of false or true
@@ -45,12 +41,6 @@ class Draft(NamedTuple):
     def parts(self) -> Parameters:
         """The parameter vector by name."""
         return parts(self.parameters)
-
-    def parent(self, node: int) -> int:
-        """Return the gate (counted from 0) that has a node as an input; -1 for the root."""
-        left, right = self.shape
-        places = np.flatnonzero((left == node) | (right == node))
-        return int(places[0]) if places.size else -1
 
 
 def join(
@@ -85,20 +75,15 @@ def insert(draft: Draft, node: int, leaf: Literal, weight: float, andness: float
     below, gate = int(moved(np.array([node]))[0]), m + 1 + place
     left, right = np.where(left == below, gate, left), np.where(right == below, gate, right)
     shape = Topology(np.insert(left, place, below), np.insert(right, place, m))
-    values = np.r_[
-        *(np.append(old, new) for old, new in zip(p[:3], leaf[1:], strict=True)),
-        np.insert(p.weight, place, weight),
-        np.insert(p.andness, place, andness),
-        p.link,
-    ]
+    criteria = (np.append(old, new) for old, new in zip(p[:3], leaf[1:], strict=True))
+    values = np.r_[*criteria, np.insert(p.weight, place, weight), np.insert(p.andness, place, andness), p.link]
     return Draft(shape, np.append(draft.columns, leaf.column), values)
 
 
 def remove(draft: Draft, leaf: int) -> Draft:
     """Return the draft without a leaf; the other input of its gate takes the gate's place."""
-    m, p = draft.leaves, draft.parts
-    gate = draft.parent(leaf)
-    left, right = draft.shape
+    m, p, (left, right) = draft.leaves, draft.parts, draft.shape
+    gate = int(np.flatnonzero((left == leaf) | (right == leaf))[0])
     sibling = int(left[gate] + right[gate]) - leaf
 
     def moved(old: Ints) -> Ints:
@@ -107,9 +92,7 @@ def remove(draft: Draft, leaf: int) -> Draft:
         return np.where(old < m, old - (old > leaf), m - 1 + gates - (gates > gate))
 
     shape = Topology(moved(np.delete(left, gate)), moved(np.delete(right, gate)))
-    values = np.r_[
-        *(np.delete(old, leaf) for old in p[:3]), np.delete(p.weight, gate), np.delete(p.andness, gate), p.link
-    ]
+    values = np.r_[*(np.delete(old, leaf) for old in p[:3]), *(np.delete(old, gate) for old in p[3:5]), p.link]
     return Draft(shape, np.delete(draft.columns, leaf), values)
 
 

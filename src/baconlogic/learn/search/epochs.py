@@ -11,19 +11,16 @@ epochs, between which its caller may look at the clock; everything it needs to g
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from baconlogic.core import gcd
+from baconlogic.core import Bools, Floats, Ints, gcd
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.loops import TINY, Workspace
 from baconlogic.kernel.loss import Batch, Settings, Topology
 from baconlogic.kernel.sinkhorn import add_gumbel, sinkhorn, sinkhorn_backward
-
-if TYPE_CHECKING:
-    from baconlogic.kernel import Bools, Floats, Ints
 
 LOW = gcd.LOWEST + gcd.SHORT_OF_DRASTIC  # the kernel reads what is beyond as this, a tree would not
 SPAN = gcd.HIGHEST - gcd.SHORT_OF_DRASTIC - LOW

@@ -8,24 +8,19 @@ From the best tree of each size (`Grower._extend`):
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from heapq import merge
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from baconlogic.core import Ints
 from baconlogic.kernel.compile import interruptible
 from baconlogic.learn.search import draft as drafts
-from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.draft import Draft
+from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.refine import gate_bounds, refine, sharpen
 from baconlogic.learn.search.screen import REPLACE, Proposal, Screen
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from baconlogic.kernel import Ints
-    from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.problem import Problem, Request
 
 SHORT, LONG = 12, 80  # steps of descent
 CANDIDATES, FINALISTS, SWAPS = 12, 3, 6
@@ -43,10 +38,10 @@ class Growth(BaseEstimator):  # type: ignore[misc]
     def find(self, problem: Problem, request: Request) -> Found:
         """Return the best tree of each size."""
         grower = Grower(problem)
-        most, interrupted = request.most or self.max_leaves, False
+        interrupted = False
         try:
             with interruptible():
-                grower.run(most, request.start, request.going)
+                grower.run(request.most or self.max_leaves, request.start, request.going)
         except KeyboardInterrupt:
             if not grower.best:
                 raise
@@ -69,10 +64,7 @@ class Grower:
     def run(self, most: int, start: Draft | None = None, going: Callable[[], bool] = lambda: True) -> dict[int, Draft]:
         """Grow to at most `most` leaves, from `start` or from nothing, as long as `going` says so."""
         self.going = going
-        if start is None:
-            self._keep(self._first())
-        else:
-            self._keep(self._at_length([start]))
+        self._keep(self._first() if start is None else self._at_length([start]))
         size, idle = min(self.best, default=most), 0
         while size < most and size in self.best and idle < PATIENCE and going():
             self._extend(size)
@@ -80,11 +72,6 @@ class Grower:
             idle = 0 if gained * self.problem.cases > LEAST_GAIN or self._lacking(self.best[size]) else idle + 1
             size += 1
         return self.best
-
-    def _covers(self, draft: Draft) -> bool:
-        """Whether a draft uses as many of the required features as it has leaves for."""
-        required = self.problem.required
-        return len(self._lacking(draft)) <= max(len(required) - draft.leaves, 0)
 
     def _lacking(self, draft: Draft, without: int = -1) -> list[int]:
         kept = np.delete(draft.columns, without) if without >= 0 else draft.columns
@@ -103,17 +90,17 @@ class Grower:
         return found or {max(self.best): self.best[max(self.best)]}
 
     def _keep(self, found: Draft | None) -> None:
-        if found is not None and self._covers(found):
-            size = found.leaves
-            if size not in self.best or found.loss < self.best[size].loss - ENOUGH:
-                self.best[size] = found
+        """Keep a draft that is the best of its size and uses as many of the required features as it has leaves for."""
+        if found is None or len(self._lacking(found)) > max(len(self.problem.required) - found.leaves, 0):
+            return
+        if found.leaves not in self.best or found.loss < self.best[found.leaves].loss - ENOUGH:
+            self.best[found.leaves] = found
 
     def _first(self) -> Draft | None:
         rate = self.problem.base_rate
         threshold = drafts.THRESHOLD - np.log(rate / (1.0 - rate)) / drafts.STEEPNESS
         blank = drafts.single(drafts.Literal(0, 1.0, 0.0), (drafts.STEEPNESS, float(np.clip(threshold, 0.0, 1.0))))
-        proposals = self.screen.replacements(blank, self._columns(blank, 0), np.array([0]))
-        return self._choose(blank, proposals)
+        return self._choose(blank, self.screen.replacements(blank, self._columns(blank, 0), np.array([0])))
 
     def _extend(self, size: int) -> None:
         draft = self.best[size]
@@ -140,8 +127,7 @@ class Grower:
         seen = set()
         forced = bool(self._lacking(draft))  # what is required may stand where it cannot stay, until there is more
         for proposal in proposals:
-            leaf = proposal.leaf
-            key = leaf.column, proposal.node, leaf.slope > 0.0, proposal.andness > 0.5
+            key = proposal.leaf.column, proposal.node, proposal.leaf.slope > 0.0, proposal.andness > 0.5
             if key not in seen:
                 seen.add(key)
                 new = _put(draft, proposal)
@@ -155,12 +141,10 @@ class Grower:
         best = min((refine(self.problem, draft, LONG) for draft in candidates), key=_loss, default=None)
         if best is None:
             return None
-        crisp = refine(self.problem, sharpen(self.problem, best), LONG)
-        return min(best, crisp, key=_loss)
+        return min(best, refine(self.problem, sharpen(self.problem, best), LONG), key=_loss)
 
     def _swap(self, size: int) -> None:
-        draft = self.best[size]
-        places = np.arange(size)
+        draft, places = self.best[size], np.arange(size)
         if self.problem.reuse and not self.problem.required:
             found = self.screen.replacements(draft, self._columns(draft), places)
         else:
@@ -173,8 +157,7 @@ class Grower:
         """Try the tree without each of its leaves as the tree of the size below."""
         if size < 3:
             return
-        draft = self.best[size]
-        without = [drafts.remove(draft, i) for i in range(size)]
+        without = [drafts.remove(self.best[size], i) for i in range(size)]
         shorter = [refine(self.problem, new, SHORT) for new in without if self._agrees(new)]
         best = min(shorter, key=_loss, default=None)
         if best is not None and best.loss < self.best[size - 1].loss + PROMISING:

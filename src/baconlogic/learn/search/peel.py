@@ -14,27 +14,23 @@ chain plus that of the chain: rows * entropy(errors) + leaves * log(literals to 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from math import log, log1p, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from baconlogic.core import Bools, Floats, Ints
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.learn.search import draft as drafts
-from baconlogic.learn.search.draft import CRISP, Literal
-from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.draft import CRISP, Draft, Literal
+from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.refine import fit_link
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from baconlogic.kernel import Bools, Floats, Ints
-    from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.problem import Problem, Request
-
-    Rows = NDArray[np.int32]
+Rows = NDArray[np.int32]
 
 JOINS = (1.25, -0.25)  # the andness that joins a literal of label 0 (product) and of label 1 (its dual)
 Z = 2.0  # standard deviations of the Wilson bound
@@ -74,70 +70,62 @@ def cuts_of(problem: Problem) -> Cuts:
     return Cuts(X, problem.y[counts].astype(np.uint8), weight, order, allowed, log(max(4 * cuts, 2)))
 
 
-class Tally(NamedTuple):
-    """What a set holds: weights and rows, of both labels and of label 1."""
-
-    weight: float = 0.0
-    ones: float = 0.0
-    rows: int = 0
-    rows_of_ones: int = 0
-
-
 @compiled(reassociate=False)
-def _with(t: Tally, cuts: Cuts, row: int) -> Tally:
-    one = cuts.y[row]
-    weight = cuts.weight[row]
-    return Tally(t.weight + weight, t.ones + weight * one, t.rows + 1, t.rows_of_ones + one)
-
-
-@compiled(reassociate=False)
-def _without(t: Tally, cuts: Cuts, row: int) -> Tally:
-    one = cuts.y[row]
-    weight = cuts.weight[row]
-    return Tally(t.weight - weight, t.ones - weight * one, t.rows - 1, t.rows_of_ones - one)
-
-
-@compiled(reassociate=False)
-def _score(t: Tally, rates: Floats, allowed: Bools, strict: bool) -> float:
-    """Return how well a set settles its majority's label; -1 when it does not, or not purely although that is asked.
-
-    It is Wilson's lower bound of the share of the majority; sets that surely settle more than chance come before all
-    others.
-    """
-    zeros = t.weight - t.ones
-    label = 1 if t.ones > zeros else 0
-    right, wrong = max(t.ones, zeros), min(t.ones, zeros)
-    impure = min(t.rows_of_ones, t.rows - t.rows_of_ones) > 0
-    if not allowed[label] or (strict and impure) or right <= (rates[label] + 1e-12) * (right + wrong):
-        return -1.0
+def _bound(right: float, wrong: float) -> float:
+    """Return Wilson's lower bound of the share of `right`."""
     n = right + wrong
     p = right / n
-    bound = (p + 0.5 * Z * Z / n - Z * sqrt(p * (1.0 - p) / n + 0.25 * Z * Z / (n * n))) / (1.0 + Z * Z / n)
+    return (p + 0.5 * Z * Z / n - Z * sqrt(p * (1.0 - p) / n + 0.25 * Z * Z / (n * n))) / (1.0 + Z * Z / n)
+
+
+@compiled(reassociate=False)
+def _score(zeros: float, ones: float, other: int, rates: Floats, allowed: Bools, strict: bool) -> float:
+    """Return how well a set settles its majority's label; -1 when it does not, or not purely although that is asked.
+
+    Sets that surely settle more than chance come before all others. `other` is the number of rows of the minority.
+    """
+    label = 1 if ones > zeros else 0
+    right, wrong = max(ones, zeros), min(ones, zeros)
+    if not allowed[label] or (strict and other > 0) or right <= (rates[label] + 1e-12) * (right + wrong):
+        return -1.0
+    bound = _bound(right, wrong)
     return bound + 1.0 if bound > rates[label] else bound
 
 
 @compiled(reassociate=False)
-def _best_set(cuts: Cuts, column: int, every: Tally, rates: Floats, strict: bool) -> tuple[float, int]:
-    """Return the best score on a column and its place: k for the k lowest rows, -k for all known ones but those."""
-    x, order, allowed = cuts.X[column], cuts.order[column], cuts.allowed[column]
-    known = every
-    while known.rows and x[order[known.rows - 1]] >= KNOWN_BELOW:
-        known = _without(known, cuts, order[known.rows - 1])
-    best, place, below = -1.0, 0, Tally(0.0, 0.0, 0, 0)
-    for k in range(1, known.rows):
-        below = _with(below, cuts, order[k - 1])
-        if x[order[k]] - x[order[k - 1]] <= TIED:
-            continue
-        above = Tally(
-            known.weight - below.weight, known.ones - below.ones, known.rows - k,
-            known.rows_of_ones - below.rows_of_ones,
-        )  # fmt: skip
-        score = _score(below, rates, allowed[0], strict)
-        if score > best:
-            best, place = score, k
-        score = _score(above, rates, allowed[1], strict)
-        if score > best:
-            best, place = score, -k
+def _best_set(
+    cuts: Cuts, column: int, every: tuple[float, float, int], rates: Floats, strict: bool
+) -> tuple[float, int]:
+    """Return the best score on a column and its place: k for the k lowest rows, -k for all known ones but those.
+
+    `every` is the weight of all rows, that of label 1, and how many rows have it.
+    """
+    x, y, weight, order = cuts.X[column], cuts.y, cuts.weight, cuts.order[column]
+    low, high = cuts.allowed[column, 0], cuts.allowed[column, 1]
+    known, (total, total_ones, count) = order.size, every
+    while known and x[order[known - 1]] >= KNOWN_BELOW:
+        known -= 1
+        row = order[known]
+        total -= weight[row]
+        total_ones -= weight[row] * y[row]
+        count -= y[row]
+    best, place = -1.0, 0
+    below, ones, count_below = 0.0, 0.0, 0
+    for k in range(1, known):
+        row = order[k - 1]
+        below += weight[row]
+        if y[row]:
+            ones += weight[row]
+            count_below += 1
+        if x[order[k]] - x[row] > TIED:
+            score = _score(below - ones, ones, min(count_below, k - count_below), rates, low, strict)
+            if score > best:
+                best, place = score, k
+            above, count_above = total_ones - ones, count - count_below
+            other = min(count_above, known - k - count_above)
+            score = _score(total - below - above, above, other, rates, high, strict)
+            if score > best:
+                best, place = score, -k
     return best, place
 
 
@@ -146,12 +134,14 @@ def scan(cuts: Cuts, rates: Floats, strict: bool) -> tuple[Floats, Ints]:
     """Return each column's best score, for all its cuts at once, and its place; -1 where no set settles anything."""
     columns = len(cuts.order)
     found, place = np.full(columns, -1.0), np.zeros(columns, np.int64)
-    every = Tally(0.0, 0.0, 0, 0)
+    total, ones, count = 0.0, 0.0, 0
     for row in cuts.order[0]:
-        every = _with(every, cuts, row)
+        total += cuts.weight[row]
+        ones += cuts.weight[row] * cuts.y[row]
+        count += cuts.y[row]
     for j in range(columns):
         if cuts.allowed[j].any():
-            found[j], place[j] = _best_set(cuts, j, every, rates, strict)
+            found[j], place[j] = _best_set(cuts, j, (total, ones, count), rates, strict)
     return found, place
 
 
@@ -182,11 +172,6 @@ class Rule(NamedTuple):
         x = X[self.column]
         return np.asarray((x > self.cut) & (x < KNOWN_BELOW) if self.side > 0 else x <= self.cut)
 
-    @property
-    def rising(self) -> bool:
-        """Whether the leaf, x in S under label 1 and x not in S under label 0, grows with the column."""
-        return (self.side > 0) == (self.label == 1)
-
 
 @dataclass(frozen=True, eq=False)
 class Chain:
@@ -201,11 +186,6 @@ class Chain:
     def exact(self) -> bool:
         """Whether every row gets its label."""
         return self.errors == 0.0
-
-    @property
-    def told(self) -> str:
-        """How well it explains the rows, in words."""
-        return "exact chain" if self.exact else f"chain with {100.0 * self.errors:.1f}% of the cases against it"
 
 
 def peel(problem: Problem, most: int | None = None) -> Chain:
@@ -252,7 +232,8 @@ class _Pass:
             if now.description < best.description or (self.strict and now.once and now.errors == 0.0):
                 best = now
             could = self._description(self.settled_wrong, len(self.rules) + 1)
-            if self._minority() == 0 or (could >= best.description and not (self.strict and now.once)):
+            pure = np.bincount(self.cuts.y[self.left], minlength=2).min() == 0
+            if pure or (could >= best.description and not (self.strict and now.once)):
                 return best
             self.looks -= self.cuts.order.size
             rule = self._next() if self.looks >= 0 else None
@@ -260,15 +241,12 @@ class _Pass:
                 return best
             self._settle(rule)
 
-    def _minority(self) -> int:
-        return int(min(np.bincount(self.cuts.y[self.left], minlength=2)))
-
     def _state(self) -> _Prefix:
         weights = np.bincount(self.cuts.y[self.left], self.cuts.weight[self.left], minlength=2)
         errors = self.settled_wrong + float(weights.min())
         features = [self.problem.features[rule.column] for rule in self.rules]
-        once = len(set(features)) == len(features)
-        return _Prefix(list(self.rules), errors, once, self._description(errors, len(self.rules)))
+        description = self._description(errors, len(self.rules))
+        return _Prefix(list(self.rules), errors, len(set(features)) == len(features), description)
 
     def _description(self, errors: float, leaves: int) -> float:
         rows = float(self.cuts.weight.sum())
@@ -289,10 +267,7 @@ class _Pass:
 
     def _last_block(self) -> list[Rule]:
         """Return the last rules that have one label: their order makes no difference."""
-        first = len(self.rules)
-        while first and self.rules[first - 1].label == self.rules[-1].label:
-            first -= 1
-        return self.rules[first:]
+        return [*takewhile(lambda rule: rule.label == self.rules[-1].label, reversed(self.rules))][::-1]
 
     def _next(self) -> Rule | None:
         t = self.cuts
@@ -301,8 +276,7 @@ class _Pass:
         if found.max(initial=-1.0) < 0.0:
             return None
         column = int(found.argmax())
-        rows = t.order[column]
-        rows = rows[t.X[column, rows] < KNOWN_BELOW]
+        rows = t.order[column][t.X[column, t.order[column]] < KNOWN_BELOW]
         k, side = abs(int(place[column])), -1 if place[column] > 0 else 1
         inside = rows[:k] if side < 0 else rows[k:]
         ones = float(t.weight[inside] @ t.y[inside])
@@ -333,8 +307,7 @@ class _Pass:
         self.settled_wrong += float(t.weight[inside & (t.y != rule.label)].sum())
         self.left &= ~inside
         self.cuts = t._replace(order=keep(t.order, self.left, int(self.left.sum())))
-        start = len(self.rules) - len(self._last_block())
-        for i in range(start, len(self.rules)):
+        for i in range(len(self.rules) - len(self._last_block()), len(self.rules)):
             old = self.rules[i]
             if (old.column, old.side, old.label) == (rule.column, rule.side, rule.label):
                 self.rules[i] = rule
@@ -372,7 +345,7 @@ def _draft(problem: Problem, rules: list[Rule], rest: int) -> Draft:
     ends = CRISP + log(len(rules))
     leaves = []
     for rule in reversed(rules):
-        sign = 1.0 if rule.rising else -1.0
+        sign = 1.0 if (rule.side > 0) == (rule.label == 1) else -1.0  # the leaf is x in S, or under label 0 x not in S
         neutral = -ends if rule.label else ends  # a missing value settles nothing
         missing = neutral if (problem.X[rule.column] >= KNOWN_BELOW).any() else 0.0
         leaves.append(Literal(rule.column, sign * ends / rule.reach, rule.cut, missing))
@@ -392,7 +365,8 @@ class Peel(BaseEstimator):  # type: ignore[misc]
         """Return the chain as the one tree found."""
         chain = peel(problem.crisp(), request.most)
         draft = linked(problem, chain)
-        return Found({draft.leaves: draft}, chain.told)
+        told = "exact chain" if chain.exact else f"chain with {100.0 * chain.errors:.1f}% of the cases against it"
+        return Found({draft.leaves: draft}, told)
 
 
 def linked(problem: Problem, chain: Chain) -> Draft:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
-from baconlogic.core import gcd
-from baconlogic.kernel.loss import Batch, Settings, node_truths, root_truths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baconlogic.kernel import Bools, Floats, Ints
-    from baconlogic.learn.search.draft import Draft
+from baconlogic.core import Bools, Floats, Ints, gcd
+from baconlogic.kernel.loss import Batch, node_truths, root_truths
+from baconlogic.learn.search.draft import Draft
 
 
 @dataclass(frozen=True)
@@ -60,8 +56,7 @@ class Problem:
         """Return the problem with every y 0 or 1: a row that is both is two rows, each with its part of the weight."""
         if np.isin(self.y, (0.0, 1.0)).all():
             return self
-        rows = np.tile(np.arange(self.rows), 2)
-        y = np.repeat([1.0, 0.0], self.rows)
+        rows, y = np.tile(np.arange(self.rows), 2), np.repeat([1.0, 0.0], self.rows)
         share = np.concatenate([self.share * self.y, self.share * (1.0 - self.y)])
         seen = share > 0.0
         X = np.ascontiguousarray(self.X[:, rows[seen]])
@@ -87,11 +82,6 @@ class Problem:
         """Return steepness * (truth - threshold) of each row."""
         steepness, threshold = draft.parts.link
         return np.asarray(steepness * (self.truths(draft) - threshold))
-
-    @property
-    def settings(self) -> Settings:
-        """The kernel's settings: cross-entropy of the calibrated probability, nothing else."""
-        return Settings(calibrated=True, knee=self.knee, penalty=0.0, amplifier=1.0)
 
 
 class Request(NamedTuple):

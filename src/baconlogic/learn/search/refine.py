@@ -20,27 +20,22 @@ give the loss of every cut at once.
 from __future__ import annotations
 
 from math import exp, log, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, gcd
 from baconlogic.kernel import loops
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import compiled
+from baconlogic.kernel.loops import Workspace
+from baconlogic.kernel.loss import Batch, Settings, Topology
 from baconlogic.learn.search import draft as drafts
 from baconlogic.learn.search.draft import CRISP, STEEPNESS, THRESHOLD, Draft, Literal
-from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.screen import EDGE, losses_at, view_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from baconlogic.kernel import Floats
-    from baconlogic.kernel.loops import Workspace
-    from baconlogic.kernel.loss import Batch, Settings, Topology
-    from baconlogic.learn.search.problem import Problem, Request
 
 LINEAR, EXPONENTIAL, BOUNDED = 0, 1, 2
 STEEPEST = 1e4  # of a slope, on the robust scale
@@ -73,7 +68,6 @@ def freedom(problem: Problem, draft: Draft) -> Freedom:
     """Return how the parameters of a draft may move."""
     m, n = draft.leaves, draft.leaves - 1
     low, high = gate_bounds(problem, draft)
-    centres = [_range(problem.X[column]) for column in draft.columns]
     block = [m, m, m, n, n, 1, 1]  # slope, centre, missing, weight, andness, steepness, threshold
 
     def along(*values: float) -> Floats:
@@ -84,7 +78,7 @@ def freedom(problem: Problem, draft: Draft) -> Freedom:
     (flat, steep), (lowest, highest) = STEEPNESSES, THRESHOLDS
     lows = along(log(0.05), 0, -6, LEAST_WEIGHT, 0, log(flat), lowest)
     highs = along(log(STEEPEST), 0, 6, 0, 0, log(steep), highest)
-    lows[m : 2 * m], highs[m : 2 * m] = np.array(centres).T
+    lows[m : 2 * m], highs[m : 2 * m] = np.array([_range(problem.X[column]) for column in draft.columns]).T
     lows[3 * m + n : -2], highs[3 * m + n : -2] = low, high
     highs[3 * m : 3 * m + n] = 0.5 if problem.ranked else 1.0 - LEAST_WEIGHT
     low_free, high_free = (np.where(kind == BOUNDED, end, ends) for end, ends in ((-9.0, lows), (9.0, highs)))
@@ -235,7 +229,8 @@ def refine(problem: Problem, draft: Draft, steps: int) -> Draft:
     """Return the draft that `steps` of descent reach at most."""
     work = kernel.workspace(draft.leaves, min(kernel.BLOCK, problem.rows))
     strength = problem.penalty / problem.cases
-    objective = Objective(freedom(problem, draft), strength, draft.shape, problem.batch(draft), problem.settings, work)
+    settings = Settings(calibrated=True, knee=problem.knee, penalty=0.0, amplifier=1.0)  # cross-entropy, nothing else
+    objective = Objective(freedom(problem, draft), strength, draft.shape, problem.batch(draft), settings, work)
     loss, values = _descend(draft.parameters, objective, steps)
     return draft._replace(parameters=values, loss=float(loss))
 
@@ -298,8 +293,7 @@ def fit_link(problem: Problem, draft: Draft) -> Draft:
 
     start, bounds = np.array([usual[0], float(truths.mean())]), [np.log(STEEPNESSES), THRESHOLDS]
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    values = draft.parameters.copy()
-    values[-2:] = np.exp(found.x[0]), found.x[1]
+    values = np.r_[draft.parameters[:-2], np.exp(found.x[0]), found.x[1]]
     return draft._replace(parameters=values, loss=float(found.fun))
 
 
@@ -321,7 +315,7 @@ class Calibrate:
         if request.start is None:
             raise ValueError("there is no tree to calibrate; give init=Tree.parse(...)")
         best = {request.start.leaves: fit_link(problem, request.start)}
-        return Found(best, "the tree was given; only its link was fitted", kept=True)
+        return Found(best, "the tree was given; only its link was fitted", refit=fit_link, kept=True)
 
 
 def ranked(problem: Problem, choices: list[list[int]]) -> Draft:

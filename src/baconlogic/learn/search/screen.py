@@ -9,26 +9,22 @@ Of a wide table all columns are tried by two gates, and only the best of them by
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import log as ln
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from baconlogic.core import Bools, Floats, Ints
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.elementary import exp, log, log_of_one_plus
 from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.learn.search.draft import Draft, Literal
+from baconlogic.learn.search.problem import Problem
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from baconlogic.kernel import Bools, Floats, Ints
-    from baconlogic.learn.search.problem import Problem
-
-    Bytes = NDArray[np.uint8]
+Bytes = NDArray[np.uint8]
 
 EDGE = 1e-6  # how far off 0 and 1 the truths of a node are kept
 GRID = 17  # truths of a node at which the loss is tabulated, evenly spaced
@@ -71,16 +67,11 @@ def _borders(distinct: Floats, bin_of: Ints) -> Floats:
     return np.asarray(below + (above - below) / 2.0)
 
 
-class Templates(NamedTuple):
-    """Sigmoids over the bins: half true at a border, of several widths; the rising ones first, then the falling."""
+def _templates() -> tuple[Ints, Floats, Floats]:
+    """Return sigmoids over the bins to try, the rising ones first: half true at which border, how steep, their truths.
 
-    truths: Floats  # (templates, BINS), within LEVELS
-    border: Ints  # (templates,)
-    steepness: Floats  # (templates,), a bin; negative when falling
-
-
-def templates() -> Templates:
-    """Return the sigmoids to try."""
+    Steepness is that of a bin, negative when falling; truths are (templates, BINS), within LEVELS.
+    """
     found = [
         (border, sign * steepness)
         for sign in (1.0, -1.0)
@@ -90,7 +81,7 @@ def templates() -> Templates:
     border, steepness = np.array([b for b, _ in found]), np.array([s for _, s in found])
     distance = np.arange(BINS) + 0.5 - border[:, None]
     truths = 1.0 / (1.0 + np.exp(-np.clip(steepness[:, None] * distance, -30.0, 30.0)))
-    return Templates(np.clip(truths, LEVELS[0], LEVELS[-1]), border, steepness)
+    return border, steepness, np.clip(truths, LEVELS[0], LEVELS[-1])
 
 
 class Proposal(NamedTuple):
@@ -278,15 +269,14 @@ class Screen:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         places, self._borders = bins(problem.X)
-        self._templates = templates()
-        place = (self._templates.truths - _LOWEST) / _STEP
+        self._border, self._steepness, truths = _templates()
+        place = (truths - _LOWEST) / _STEP
         level = np.minimum(place.astype(np.int64), _LEVELS - 2)
-        falling = int(np.argmax(self._templates.steepness < 0.0))
+        falling = int(np.argmax(self._steepness < 0.0))
         by_direction = {0: (0, len(place)), 1: (0, falling), -1: (falling, len(place))}
         spans = np.array([by_direction[int(each)] for each in problem.direction], dtype=np.int64).reshape(-1, 2)
-        self._candidates = Candidates(
-            problem.X, places, problem.learned, spans, level, place - level, problem.low, problem.high
-        )
+        bounds = problem.low, problem.high
+        self._candidates = Candidates(problem.X, places, problem.learned, spans, level, place - level, *bounds)
 
     def moves(self) -> Floats:
         """Return (weight, andness) of the gates to try: for each column at least one within its bounds."""
@@ -330,7 +320,7 @@ class Screen:
         """Return the leaf that a template stands for, in the column's own units."""
         if not self.problem.learned[column]:
             return Literal(column, 1.0, 0.0)
-        border, steepness = int(self._templates.border[template]), float(self._templates.steepness[template])
+        border, steepness = int(self._border[template]), float(self._steepness[template])
         borders, reach = self._borders[column], max(1, round(2.0 / abs(steepness)))
         low, high = max(border - reach, 0), min(border + reach, BINS)
         a_bin = max((borders[high] - borders[low]) / (high - low), 1e-6)

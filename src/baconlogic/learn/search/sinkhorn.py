@@ -10,35 +10,28 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits
 
-from baconlogic.core import gcd
+from baconlogic.core import Floats, Ints, gcd
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import interruptible
 from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.kernel.sinkhorn import harden
 from baconlogic.learn.search import draft as drafts
 from baconlogic.learn.search import epochs as annealing
-from baconlogic.learn.search.draft import Literal
-from baconlogic.learn.search.epochs import Phase, Schedule
-from baconlogic.learn.search.problem import Found
+from baconlogic.learn.search.draft import Draft, Literal
+from baconlogic.learn.search.epochs import Blocks, Phase, Schedule
+from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.refine import agreeing, fit_link, refine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from baconlogic.kernel import Floats, Ints
-    from baconlogic.learn.search.draft import Draft
-    from baconlogic.learn.search.epochs import Blocks
-    from baconlogic.learn.search.problem import Problem, Request
 
 REFINEMENT = 150  # steps of descent after the second phase
 LENIENCE = 0.1  # of the penalty meanwhile: the paper's loss has none on criteria and andness
@@ -65,18 +58,16 @@ def normalised(problem: Problem) -> tuple[list[Literal], Floats]:
     for feature in dict.fromkeys(problem.features.tolist()):
         columns = np.flatnonzero(problem.features == feature)
         column, sign = agreeing(problem, columns.tolist())
-        x = problem.X[column]
-        if not problem.learned[column]:
-            leaves.append(Literal(column, 1.0, 0.0))
-            truths.append(x)
-            continue
-        missing = x >= KNOWN_BELOW
-        if np.isin(x[~missing], (-1.0, 1.0)).all():
-            leaves.append(Literal(column, sign * STEEP, 0.0))
-            truths.append(np.where(missing, 0.5, sign * x > 0.0))
-        else:
-            leaves.append(Literal(column, sign * SLOPE, 0.0))
-            truths.append(np.where(missing, 0.5, 1.0 / (1.0 + np.exp(np.clip(-sign * SLOPE * x, -700.0, 700.0)))))
+        x = truth = problem.X[column]
+        slope = 1.0
+        if problem.learned[column]:
+            missing = x >= KNOWN_BELOW
+            crisp = np.isin(x[~missing], (-1.0, 1.0)).all()
+            slope = sign * (STEEP if crisp else SLOPE)
+            truth = sign * x > 0.0 if crisp else 1.0 / (1.0 + np.exp(np.clip(-slope * x, -700.0, 700.0)))
+            truth = np.where(missing, 0.5, truth)
+        leaves.append(Literal(column, slope, 0.0))
+        truths.append(truth)
     return leaves, np.array(truths, dtype=float)
 
 
@@ -149,8 +140,7 @@ class Trainer:
     def hard_loss(self, order: Ints, blocks: Blocks) -> float:
         """Return the loss of the present gates on a hard order."""
         annealing.to_parameters(self.state.free, self.state.parameters)
-        back = np.empty((self.features, self.features))
-        return annealing.loss_of(blocks, order, False, self.state, back)  # noqa: FBT003
+        return annealing.loss_of(blocks, order, False, self.state, np.empty((self.features,) * 2))  # noqa: FBT003
 
     def accuracy(self) -> float:
         """Return the share of rows that the tree gets right, worked out as a tree does, where 0 and 1 are exact."""
@@ -169,15 +159,12 @@ class Trainer:
             phase = Phase(self.order, True, self.search.learning_rate, 0, self.freeze_from)  # noqa: FBT003
             why = self.train(self.blocks, phase, self.search.max_epochs // 2, late)
             order = harden(logits)
-            if why != annealing.LOW_LOSS:
-                break
             soft = self.state.trace[annealing.LOSS, self.epochs - 1]
-            if self.hard_loss(order, self.blocks) - soft <= self.tolerance:
-                break
+            if why != annealing.LOW_LOSS or self.hard_loss(order, self.blocks) - soft <= self.tolerance:
+                self.order = order
+                return why
             self.abandoned += 1
             self.freeze_from = self.epochs + BETWEEN_FREEZES
-        self.order = order
-        return why
 
     def refine(self, late: Callable[[], bool]) -> str | int:
         """Phase two: the gates alone; ends with those of the best epoch."""
@@ -192,13 +179,10 @@ class Trainer:
 
     def attempt(self, number: int, late: Callable[[], bool]) -> Attempt:
         """Run both phases and measure. A gradient that vanished or exploded, or a deadline, leaves no second phase."""
-        first: str | int = "order given"
-        then: str | int = "not refined"
-        if self.features > 1 and not self.search.is_frozen:
-            first = self.explore(late)
+        first = self.explore(late) if self.features > 1 and not self.search.is_frozen else "order given"
         frozen_at = self.epochs
-        if self.features > 1 and first not in (annealing.VANISHING, annealing.EXPLODING, OVERDUE):
-            then = self.refine(late)
+        ends = self.features == 1 or first in (annealing.VANISHING, annealing.EXPLODING, OVERDUE)
+        then = "not refined" if ends else self.refine(late)
         loss = self.hard_loss(self.order, self.exact)
         accuracy = self.accuracy()
         return Attempt(
@@ -364,18 +348,13 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
             leaves, truths = [leaves[i] for i in rows], truths[rows]
             search = clone(self).set_params(is_frozen=True)
         attempt = search.run(
-            truths,
-            problem.y,
-            problem.share,
-            seed=request.seed,
-            n_jobs=request.jobs,
-            deadline=request.deadline,
+            truths, problem.y, problem.share, seed=request.seed, n_jobs=request.jobs, deadline=request.deadline,
             knee=problem.knee,
-        )
+        )  # fmt: skip
         draft = _finish(problem, attempt, [leaves[i] for i in attempt.order])
         ended = "interrupted" if attempt.interrupted else "time was up" if attempt.timed_out else "accepted"
-        best = {draft.leaves: draft}
-        return Found(best, f"attempt {attempt.number + 1} {ended}", attempt.interrupted, records=attempt.history)
+        ended = f"attempt {attempt.number + 1} {ended}"
+        return Found({draft.leaves: draft}, ended, attempt.interrupted, records=attempt.history)
 
     def run(
         self,
@@ -403,10 +382,7 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
         board = _Board(deadline)
         interrupted = False
         try:
-            with (
-                interruptible(),
-                threadpool_limits(1, "blas"),
-            ):  # small matrices: threads of its own would only be in the way
+            with interruptible(), threadpool_limits(1, "blas"):  # small matrices: its threads would be in the way
                 Parallel(n_jobs=n_jobs, require="sharedmem", batch_size=1)(
                     delayed(self._take)(number, entropy, blocks, exact, board)
                     for number in takewhile(board.open_for, range(self.attempts))
