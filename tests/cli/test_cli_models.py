@@ -135,6 +135,7 @@ def test_predict_as_json_and_as_lines(folder):
     assert len(rows) == 200
 
 
+@pytest.mark.slow  # a pipe that is closed from the start is quicker: test_cli_safety has it
 def test_predict_into_a_closed_pipe_is_quiet(folder):
     pl.concat([pl.read_csv(folder / "data.csv")] * 500).write_csv(folder / "long.csv")
     process = start("predict", "model.json", "long.csv", folder=folder, stdin=subprocess.DEVNULL)

@@ -268,7 +268,7 @@ def test_data_for_programs_stay_as_they_are(hostile):
 
 
 @posix
-@pytest.mark.parametrize("more", [(), ("--keep", "--jsonl")])
+@pytest.mark.parametrize("more", [pytest.param((), marks=pytest.mark.slow), ("--keep", "--jsonl")])
 def test_on_a_terminal_data_are_shown_escaped(hostile, more, monkeypatch):
     import pty
 

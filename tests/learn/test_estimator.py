@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baconlogic import Tree, load
@@ -21,8 +22,10 @@ from baconlogic.learn.classifier import BaconClassifier
 from baconlogic.learn.search import Growth, Sinkhorn
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
+        BaconClassifier(),
         BaconClassifier(search="peel", random_state=0),
         BaconClassifier(search=Growth(max_leaves=2), simplicity="one-se", n_jobs=2, random_state=0),
     ]
@@ -31,10 +34,20 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
-@parametrize_with_checks([BaconClassifier()])
-def test_scikit_learns_own_checks_of_the_default(estimator, check):
-    check(estimator)
+QUICK = (
+    "check_parameters_default_constructible",
+    "check_get_params_invariance",
+    "check_dict_unchanged",
+    "check_estimators_dtypes",
+    "check_estimators_pickle",
+    "check_classifiers_one_label",
+    "check_n_features_in",
+)
+
+
+@pytest.mark.parametrize("check", QUICK)
+def test_some_of_scikit_learns_own_checks(check):
+    getattr(estimator_checks, check)("BaconClassifier", BaconClassifier(search="peel", random_state=0))
 
 
 def table(rows=150, seed=0):
@@ -73,7 +86,7 @@ def test_pipelines_with_and_without_names():
 def test_grid_search_over_its_own_and_its_searchs_parameters():
     X, y = table()
     grid = GridSearchCV(
-        BaconClassifier(random_state=0), {"max_leaves": [1, 2], "simplicity": ["best", "one-se"]}, cv=2
+        BaconClassifier("peel", random_state=0), {"max_leaves": [1, 2], "simplicity": ["best", "one-se"]}, cv=2
     ).fit(X, y)
     assert grid.best_params_["max_leaves"] == 2
     search = Sinkhorn(attempts=1, max_epochs=60, acceptance_threshold=0.0)
