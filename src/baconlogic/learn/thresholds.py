@@ -176,7 +176,7 @@ class ScenarioTable(Listing):
         legend = (
             "precision: of those it says yes to, how many are cases; recall: of the cases, how many it says yes to."
         )
-        return "\n".join([*said, _as_text(self.same_rows), "", key])
+        return "\n".join([*said, _as_text(self.same_rows), "", legend])
 
 
 def _as_text(rows: Sequence[ScenarioRow]) -> str:
