@@ -160,10 +160,24 @@ def unlink(app: object, document: nodes.document) -> None:
             link.replace_self(nodes.Text("Change"))
 
 
+TABLES = {
+    "baconlogic.gcd.AGGREGATORS": "The aggregators by name.",
+    "baconlogic.gcd.LEVELS": "The 23 levels by code.",
+    "baconlogic.thresholds.SCENARIOS": "The scenarios by name.",
+}
+
+
+def tell_tables(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:  # noqa: ARG001
+    """Say what a table of public names holds: where it stands only by its name, its text would be that of any dict."""
+    if name in TABLES:
+        lines[:] = [TABLES[name]]
+
+
 def setup(app: object) -> None:
     """Say what happens when a page or a docstring is read."""
     app.connect("source-read", mend_links)  # type: ignore[attr-defined]
     app.connect("include-read", mend_included_links)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", mark_columns)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-docstring", tell_tables)  # type: ignore[attr-defined]
     app.connect("doctree-read", unlink)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", list_fields)  # type: ignore[attr-defined]

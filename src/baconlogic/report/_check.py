@@ -138,7 +138,7 @@ def check_report(
 ) -> ReportCheck:
     """Verify each claim of a report, written by `report_schema`, and that no number or name in it is without one.
 
-    `report` is the JSON that `prompt` asks for, as text (also between ``` fences) or as the data it holds. A number is
+    `report` is the JSON that `prompt` asks for, as text (also between fences) or as the data it holds. A number is
     right when the true one rounds to it: 0.6 stands for 0.55 to 0.65, 0.60 for 0.595 to 0.605. Metrics need rows, `X`,
     and labels, `y`. Of more than two classes `label` picks the tree; `known` are all columns of the data, so that one
     the tree does not use is known by its name. What the words say is not judged, the claims are.
