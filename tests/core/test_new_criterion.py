@@ -249,7 +249,7 @@ def javascript(model, columns, folder):
 
 
 def c(model, columns, folder):
-    from export.test_export_c import CC, compiled, run
+    from test_export_c import CC, compiled, run
 
     from baconlogic.export._compile import program
 
