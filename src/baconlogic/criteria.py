@@ -1,5 +1,5 @@
 """How a raw column becomes a degree of truth: the public names of `core.criteria`."""
 
-from baconlogic.core.criteria import UNSTATED, Criterion, Given, Numeric, Ramp, Sigmoid, Table, unlisted
+from baconlogic.core.criteria import UNSTATED, Criterion, Given, Interval, Numeric, Ramp, Sigmoid, Table, unlisted
 
-__all__ = ["UNSTATED", "Criterion", "Given", "Numeric", "Ramp", "Sigmoid", "Table", "unlisted"]
+__all__ = ["UNSTATED", "Criterion", "Given", "Interval", "Numeric", "Ramp", "Sigmoid", "Table", "unlisted"]

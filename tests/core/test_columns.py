@@ -142,7 +142,7 @@ def test_a_renamed_column_is_recognised():
 
 def test_a_column_given_twice_is_refused():
     frame = pd.DataFrame([[1, 2, 3]], columns=["n", "b", "b"])
-    with pytest.raises(ValueError, match="two columns of the table have the same name"):
+    with pytest.raises(ValueError, match="column 'b' appears twice in the table; rename one of them"):
         Tree("b").evaluate(frame)
     with pytest.raises(ValueError, match="column 'b' appears twice"):
         Tree("b").evaluate(np.zeros((1, 2)), columns=["b", "b"])

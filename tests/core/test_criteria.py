@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import criteria, monotone_ramps, ramps, sigmoids, tables
+from strategies import criteria, intervals, monotone_ramps, numbers, ramps, sigmoids, tables
 
 from baconlogic import Gate, Leaf, Tree
-from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
+from baconlogic.core.criteria import Given, Interval, Ramp, Sigmoid, Table
 
 
 def truth(criterion, *values):
@@ -51,6 +51,47 @@ def test_huge_values_and_slopes_saturate_without_a_warning():
     assert truth(Ramp.between(-1e300, 1e300), 1.7e308, -1.7e308, 0) == [1, 0, 0.5]
 
 
+def test_an_interval_is_true_above_its_low_mark_and_up_to_its_high_one():
+    after = math.nextafter(16.8, math.inf)
+    values = (-math.inf, 16.8, after, math.inf)
+    assert truth(Interval(16.8), *values) == [0, 0, 1, 1]
+    assert truth(Interval(high=16.8), *values) == [1, 1, 0, 0]
+    assert truth(Interval(0.5, 16.8), 0.5, 0.6, *values) == [0, 1, 0, 1, 0, 0]
+    assert [Interval(1).rising, Interval(high=1).rising, Interval(0, 1).rising] == [True, False, None]
+    assert (Interval(16.8).inverse(0.5), Interval(16.8).inverse(1), Interval(16.8).inverse(0)) == (16.8, after, 16.8)
+    with pytest.raises(ValueError, match="an interval needs a mark"):
+        Interval()
+    with pytest.raises(ValueError, match="nothing is above 2 and up to 2"):
+        Interval(2, 2)
+    with pytest.raises(ValueError, match="a mark of an interval"):
+        Interval(math.inf)
+
+
+@given(intervals())
+def test_what_an_interval_is_at_its_ends_is_exact(interval):
+    for p in (0.0, 1.0):
+        assert truth(interval, *interval.crossings(p)) == [p] * len(interval.crossings(p))
+    ends = np.array(interval.bends)
+    least, most = interval.image(ends[:-1], ends[1:])
+    seen = np.stack([interval.truth(ends[:-1]), interval.truth(ends[1:])])
+    assert (least == seen.min(0)).all()
+    assert (most == seen.max(0)).all()
+    first, last = interval.span(0.05)
+    everywhere = [end.item() for end in interval.image(np.array([first]), np.array([last]))]
+    assert everywhere == [0, 1]
+
+
+@given(intervals(most=1), numbers)
+def test_the_complement_of_a_cut_is_its_other_side(interval, x):
+    other = interval.mirrored()
+    assert truth(other, x)[0] == 1 - truth(interval, x)[0]
+    again = other.mirrored()
+    assert (again.low, again.high, again.unit) == (interval.low, interval.high, interval.unit)
+    assert (again.missing is None) == (interval.missing is None)
+    assert interval.missing is None or again.missing == pytest.approx(interval.missing, abs=1e-15)
+    assert Interval(0, 1).mirrored() is None
+
+
 def test_a_table_maps_categories():
     table = Table({"red": 1, "blue": 0.4, 3: 0.2}, other=0, missing=0.5)
     assert truth(table, "red", "blue", 3, 3.0, "green", None) == [1, 0.4, 0.2, 0.2, 0, 0.5]
@@ -83,13 +124,13 @@ def test_every_crossing_is_p_true(ramp, p):
         assert truth(ramp, x)[0] == pytest.approx(p, abs=1e-9)
 
 
-@given(monotone_ramps() | sigmoids, st.floats(-2e6, 2e6), st.floats(-2e6, 2e6))
+@given(monotone_ramps() | sigmoids | intervals(most=1), st.floats(-2e6, 2e6), st.floats(-2e6, 2e6))
 def test_monotone_criteria_are_monotone(criterion, a, b):
     low, high = truth(criterion, min(a, b), max(a, b))
     assert low <= high + 1e-12 if criterion.rising else low >= high - 1e-12
 
 
-@given(ramps() | sigmoids, st.floats(-2e6, 2e6), st.floats(-2e6, 2e6), st.floats(0, 1))
+@given(ramps() | sigmoids | intervals(), st.floats(-2e6, 2e6), st.floats(-2e6, 2e6), st.floats(0, 1))
 def test_image_brackets_every_value_of_the_interval(criterion, a, b, part):
     low, high = (np.array([end]) for end in sorted((a, b)))
     least, most = criterion.image(low, high)
@@ -108,14 +149,17 @@ def test_every_criterion_has_words_and_a_range(criterion):
     [
         (
             Ramp.between(12, 25, unit="mm"),
-            "worst radius is large: not true below 12, half true at 18.5, fully true above 25 mm",
+            "worst radius is high: not true below 12, half true at 18.5, fully true above 25 mm",
         ),
-        (Ramp.between(25, 12), "worst radius is small: fully true below 12, half true at 18.5, not true above 25"),
-        (Sigmoid(16.8, 0.9), "worst radius is large: half true at 16.8, 95% true at 20.07"),
+        (Ramp.between(25, 12), "worst radius is low: fully true below 12, half true at 18.5, not true above 25"),
+        (Sigmoid(16.8, 0.9), "worst radius is high: half true at 16.8, 95% true at 20.07"),
         (
             Ramp([(18, 0), (30, 1), (60, 0.25)], missing=0.5),
             "worst radius is in range: not true below 18, fully true at 30, 25% true above 60; half true when missing",
         ),
+        (Interval(16.8, unit="mm"), "worst radius above 16.8 mm"),
+        (Interval(high=5, missing=0.5), "worst radius at most 5; half true when missing"),
+        (Interval(0.5, 2.1), "worst radius above 0.5 up to 2.1"),
         (
             Table({"red": 1, "blue": 0.4, "pink": 1}, other=0),
             "worst radius fits: fully true for 'red' or 'pink', 40% true for 'blue', not true for anything else",
@@ -125,20 +169,20 @@ def test_every_criterion_has_words_and_a_range(criterion):
             "worst radius is in range: not true below 18, fully true from 25 to 60, not true above 75 years",
         ),
         (Ramp([(1, 1), (2, 0), (3, 1)]), "worst radius fits: fully true below 1, not true at 2, fully true above 3"),
-        (Ramp([(0, 0), (5, 0), (10, 1)]), "worst radius is large: not true below 5, fully true above 10"),
+        (Ramp([(0, 0), (5, 0), (10, 1)]), "worst radius is high: not true below 5, fully true above 10"),
         (
             Ramp.between(1000.1, 1000.4),
-            "worst radius is large: not true below 1000.1, half true at 1000.25, fully true above 1000.4",
+            "worst radius is high: not true below 1000.1, half true at 1000.25, fully true above 1000.4",
         ),
         (Ramp([(0, 0.9999), (1, 0)]), "worst radius: not true when 1, 99.99% true when 0"),
-        (Sigmoid(686.512345678, -0.0035), "worst radius is small: half true at 687, 5% true at 1528"),
+        (Sigmoid(686.512345678, -0.0035), "worst radius is low: half true at 687, 5% true at 1528"),
         (
             Ramp.between(1e-5, 3.21e-5),
-            "worst radius is large: not true below 0.00001, half true at 0.0000211, fully true above 0.0000321",
+            "worst radius is high: not true below 0.00001, half true at 0.0000211, fully true above 0.0000321",
         ),
         (
             Ramp.between(40_000, 1_250_000),
-            "worst radius is large: not true below 40000, half true at 645000, fully true above 1250000",
+            "worst radius is high: not true below 40000, half true at 645000, fully true above 1250000",
         ),
     ],
 )

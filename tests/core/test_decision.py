@@ -274,7 +274,7 @@ def test_a_decision_reads_like_a_sentence():
     assert "\n".join(lines[2:-2]) == str(TWO)
     assert lines[-1] == "'malignant' when the truth is above 0.42 (probability 0.5), else 'benign'"
     assert str(MANY).splitlines()[0] == "the most probable of 3, 1, 2"
-    assert "1, rather than not, when this truth is above 0.4:\nc (a degree of truth)" in str(MANY)
+    assert "1, rather than not, when this truth is above 0.4:\nc" in str(MANY)
     assert "2, rather than not, when this truth is above 1.5 (never):" in str(MANY)
     assert repr(BOTH) == "Decision(between 'benign', 'malignant': 1 tree on 2 of 4 features)"
 

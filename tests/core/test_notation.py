@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from strategies import trees
 
 from baconlogic import FormulaError, Gate, Leaf, Not, Tree
-from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
+from baconlogic.core.criteria import Given, Interval, Ramp, Sigmoid, Table
 
 
 @given(trees)
@@ -44,6 +44,8 @@ def test_the_papers_breast_cancer_tree():
         ("x[0 at 12, 1 at 25]", Leaf("x", Ramp([(12, 0), (25, 1)]))),
         ('x[1 at -1e3, 0 at 2.5, missing 1, unit "mm"]', Leaf("x", Ramp([(-1000, 1), (2.5, 0)], 1.0, "mm"))),
         ("x[slope -0.9, half at 16.8]", Leaf("x", Sigmoid(16.8, -0.9))),
+        ("x[above 16.8]", Leaf("x", Interval(16.8))),
+        ("x[up to -2, above -3, missing 0]", Leaf("x", Interval(-3, -2, 0.0))),
         ('x[1 if "red", 0.4 if 3, 0.1 if true, other 0]', Leaf("x", Table({"red": 1, 3: 0.4, True: 0.1}, other=0))),
         ("SC(\n  a,\n  b\n)", Gate(["a", "b"], "SC")),
         ("größe", Leaf("größe")),
@@ -85,6 +87,8 @@ def test_what_a_person_types(text, node):
         ("x[2 at 1, 0 at 2]", "must be in [0, 1], got 2.0", 3),
         ("x[half at 3]", "a sigmoid needs both", 3),
         ("x[half 3, slope 1]", "expected `half at`", 8),
+        ("x[up 3]", "expected `up to`", 6),
+        ("x[above 3, up to 3]", "nothing is above 3 and up to 3", 3),
         ('x[0 at 1, 1 at 2, 1 if "a"]', "no mixture", 3),
         ("x[missing 1, missing 0]", "'missing' is said twice", 14),
         ('x[unit "mm"]', "`unit` goes with", 3),
@@ -149,3 +153,38 @@ def test_a_chain_of_thousands_of_gates_is_written_and_read():
     for i in range(1, 3000):
         text = f"{'HC' if i % 3 else 'SD+'}({text}, x{i})"
     assert Tree.parse(text).formula() == text
+
+
+def test_names_stand_for_parts():
+    size = Tree.parse("old = HD(radius[above 16.8], area[0 at 600, 1 at 1100])")
+    tree = Tree.parse(
+        'HC(size: 0.7, not "odd texture": 0.3)', parts={"size": size, "odd texture": "texture1[up to 20]"}
+    )
+    assert tree.formula() == (
+        'HC(size = HD(radius[above 16.8], area[0 at 600, 1 at 1100]): 0.7, not "odd texture" = texture1[up to 20]: 0.3)'
+    )
+    assert Tree.parse(tree.formula()) == tree
+    assert Tree.from_dict(tree.to_dict()) == tree
+    assert tree["size"].inputs == size.root.inputs
+    whole = Tree.parse("SC(cell, a)", parts={"cell": tree, "a": Leaf("a", Given(0.5))})  # a part of a part, of a column
+    assert whole["cell"].inputs == tree.root.inputs
+    assert whole["a"] == Leaf("a", Given(0.5), "a")
+    assert Tree.parse("size", parts={"size": size}).root.name == "size"
+    assert Tree.parse("HC(s, HD(s, b))", parts={"s": "c"}).features == ("c", "b")
+    assert Tree.parse("HC(a, b)", parts={}) == Tree.parse("HC(a, b)")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "error", "message"),
+    [
+        ("HC(a, b)", {"c": "d"}, ValueError, "the part 'c' is not in the formula"),
+        ("HC(a, b)", {"b": "SC(c, "}, FormulaError, r"part 'b': expected a feature"),
+        ("HC(a, b)", {"b": 3}, TypeError, "the part 'b' must be a Tree, a node or a formula, got int"),
+        ("HC(a, b[above 3])", {"b": "c"}, FormulaError, "'b' is a part, which takes no criterion"),
+        ("HC(a, x = b)", {"b": "c"}, FormulaError, "this part has two names, 'x' and 'b'"),
+        ("HC(a, b)", ["b"], TypeError, "parts gives trees by name, got list"),
+    ],
+)
+def test_parts_that_cannot_be_used_are_refused(text, parts, error, message):
+    with pytest.raises(error, match=message):
+        Tree.parse(text, parts=parts)

@@ -133,21 +133,32 @@ def test_the_drawing():
     tree = Tree.parse("size = HHD(not a: 0.25, b[0 at 1, 1 at 3]: 0.749, exact A(c, not SC(d, e)): 0.001)")
     assert str(tree) == "\n".join(
         [
-            "size: enough to have any of (HHD, andness -0.38)",
-            "├─ 25%  not (a (a degree of truth))",
-            "├─ 74.9%  b is large: not true below 1, half true at 2, fully true above 3",
-            "└─ 0.1%  nice to have, by weight (A, andness 0.50 exact)",
-            "   ├─ 50%  c (a degree of truth)",
-            "   └─ 50%  not",
-            "      └─ nice to have most of (SC, andness 0.64)",
-            "         ├─ 50%  d (a degree of truth)",
-            "         └─ 50%  e (a degree of truth)",
+            "size: enough to have any of (HHD)",
+            "├─ 25%  not a",
+            "├─ 74.9%  b high (1 to 3)",
+            "└─ 0.1%  nice to have, by weight (A exact)",
+            "   ├─ c",
+            "   └─ not",
+            "      └─ nice to have most of (SC)",
+            "         ├─ d",
+            "         └─ e",
+        ]
+    )
+    rest = 'HC(not r[above 16.8, missing 0.5], 0.83(not (k[1 if "red", other 0]), x[half at 1, slope 2]), flat = not y)'
+    assert str(Tree.parse(rest)) == "\n".join(
+        [
+            "must have all of (HC)",
+            "├─ r at most 16.8 (unknown counts half)",
+            "├─ must have all of (HC, andness 0.83)",
+            "│  ├─ k is not red",
+            "│  └─ x is high: half true at 1, 95% true at 2.47",
+            "└─ flat: not y",
         ]
     )
 
 
 def test_names_cannot_break_a_line_of_the_drawing():
-    assert str(Tree(Leaf("a\nb\x1b[31m"))) == "a\\nb\\x1b[31m (a degree of truth)"
+    assert str(Tree(Leaf("a\nb\x1b[31m"))) == "a\\nb\\x1b[31m"
 
 
 def test_weights_are_scaled_to_sum_one_and_left_alone_when_they_do():

@@ -25,6 +25,7 @@ class Columns:
     def __init__(self, X: Any, names: Sequence[str] | None = None) -> None:
         self._named = True
         self._get_objects: Callable[[str], NDArray[Any]] | None = None  # when it differs from numbers: large integers
+        self._orders: dict[str, tuple[Any, ...]] = {}
         if names is not None and not isinstance(X, np.ndarray | Sequence):
             raise TypeError("columns=[...] names the columns of an array; this table has names already")
         if isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
@@ -73,11 +74,15 @@ class Columns:
                 "a frame is df.iloc[[0]], a lazy frame needs collect()"
             ) from None
         except nw.exceptions.DuplicateError:
-            raise ValueError("two columns of the table have the same name; rename one of them") from None
+            twice = [repr(name) for name, times in Counter(getattr(X, "columns", ())).items() if times > 1]
+            which = f"column {twice[0]} appears twice in the table" if twice else "two columns have the same name"
+            raise ValueError(f"{which}; rename one of them") from None
         self.names = list(frame.columns)
         self.rows = len(frame)
         self._get = lambda name: _from_series(frame.get_column(name))
         self._get_objects = lambda name: _as_objects(frame.get_column(name))
+        ranked = ((name, kind) for name, kind in frame.schema.items() if isinstance(kind, nw.Enum))
+        self._orders = {name: tuple(kind.categories) for name, kind in ranked}
 
     def require(self, features: Sequence[str]) -> None:
         """Refuse a table that lacks one of the features."""
@@ -138,6 +143,10 @@ class Columns:
         column[:] = [_as_category(value) for value in values]
         return column
 
+    def order(self, name: str) -> tuple[Any, ...]:
+        """Return the categories of a column in their order, where the table says that they have one."""
+        return self._orders.get(name, ())
+
 
 def _as_array(values: Any) -> NDArray[Any]:
     """Return an array; values of several kinds stay what they are instead of all becoming text."""
@@ -171,7 +180,9 @@ def _as_objects(series: Any) -> NDArray[Any]:
 
 def _as_number(value: Any) -> float | None:
     """Return a number, NaN for a missing one, None for what is not a number; text is not, even "7"."""
-    if _is_missing(value):
+    if type(value) is str:  # nearly always
+        return None
+    if is_missing(value):
         return np.nan
     if isinstance(value, Real | Decimal | np.bool_):
         with contextlib.suppress(OverflowError):
@@ -190,14 +201,15 @@ def _reads_as_number(value: Any) -> bool:
 def _as_category(value: Any) -> Any:
     if type(value) in (str, int):  # nearly always
         return value
-    if _is_missing(value):
+    if is_missing(value):
         return None
     if isinstance(value, np.generic):
         value = value.item()
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for one that is not known: None, NaN, or what pandas has for it."""
     if isinstance(value, Decimal):
         return value.is_nan()
     return value is None or (isinstance(value, Real) and value != value) or type(value).__name__ in _PANDAS_NULLS

@@ -3,6 +3,7 @@
     Given      the column already holds degrees of truth (or 0/1)
     Ramp       piecewise linear between breakpoints (value, truth), constant outside: LSP's usual criterion
     Sigmoid    1 / (1 + exp(-slope (x - centre))): extremes pushed to 0 and 1, the middle stretched (Appendix F)
+    Interval   true above one mark, up to another, or between both; not true elsewhere
     Table      a truth for each category
 
 Each can state the truth of a missing value; without it a missing value is an error. Missing is NaN in a numeric column
@@ -32,6 +33,7 @@ from baconlogic.core.criterion import (
     Criterion,
     ExpressionBuilder,
     Leeway,
+    Mark,
     Numeric,
     complement,
     finite,
@@ -39,9 +41,9 @@ from baconlogic.core.criterion import (
     rest_of,
 )
 from baconlogic.core.gcd import logistic
-from baconlogic.core.words import degree, digits, listed, number, numbers
+from baconlogic.core.words import crisp_places, degree, digits, kinds, listed, number, numbers, with_unit
 
-__all__ = ["UNSTATED", "Criterion", "Given", "Numeric", "Ramp", "Sigmoid", "Table", "unlisted"]
+__all__ = ["UNSTATED", "Criterion", "Given", "Interval", "Numeric", "Ramp", "Sigmoid", "Table", "unlisted"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,10 @@ class Given(Numeric):
     def words(self, feature: str) -> str:
         """Say that the column speaks for itself."""
         return f"{feature} is true, to the degree given{self.when_missing()}"
+
+    def condition(self, feature: str, *, negated: bool = False) -> str:
+        """Say the feature itself, or "not" it."""
+        return f"{'not ' if negated else ''}{feature}{self.when_unknown(negated=negated)}"
 
     def brief(self) -> str:
         """Say what the column holds."""
@@ -214,6 +220,14 @@ class Ramp(Numeric):
         places = [f"at {at[0]}" if len(at) == 1 else f"from {at[0]} to {at[-1]}" for _, at in levels]
         places[0], places[-1] = f"below {levels[0][1][-1]}", f"above {levels[-1][1][0]}"
         return ", ".join(f"{degree(t)} {place}" for (t, _), place in zip(levels, places, strict=True))
+
+    def predicate(self, *, negated: bool = False) -> str | None:
+        """Say from where to where it becomes true, when it is one line: "high (12 to 25)", "low (25 to 12)"."""
+        if self.bends != (self.bends[0], self.bends[-1]) or self.range != (0.0, 1.0):
+            return None
+        low, high = numbers([*self.bends])
+        way, first, last = ("high", low, high) if self.rising != negated else ("low", high, low)
+        return f"{way} ({with_unit(f'{first} to {last}', self.unit)})"
 
     def brief(self) -> str:
         """Say where it is half true, when that is one value; of a flag, how true 1 and 0 are."""
@@ -373,6 +387,137 @@ class Sigmoid(Numeric):
 
 
 @dataclass(frozen=True)
+class Interval(Numeric):
+    """Fully true where low < x <= high, not true elsewhere; one of the two marks may be left out.
+
+    So "above 16.8" and "up to 16.8" are each other's complement, and neighbouring intervals share no value.
+    """
+
+    kind: ClassVar[str] = "interval"
+    vocabulary: ClassVar[tuple[str, ...]] = ("above", "up")
+    claim = ""  # its levels say it all
+    low: Mark | None = None
+    high: Mark | None = None
+    unit: str = ""
+
+    def __init__(
+        self, low: float | None = None, high: float | None = None, missing: float | None = None, unit: str = ""
+    ) -> None:
+        for mark in (low, high):
+            if mark is not None:
+                check_finite(mark, "a mark of an interval")
+        check_text(unit, "a unit", empty=True)
+        first, last = (None if mark is None else float(mark) for mark in (low, high))
+        self._set(missing, low=first, high=last, unit=unit)
+        if not self._marks:
+            raise ValueError("an interval needs a mark: Interval(low=16.8) is above 16.8, Interval(high=5) up to 5")
+        if len(self._marks) == 2 and not self._marks[0] < self._marks[1]:
+            raise ValueError(f"nothing is above {number(self._marks[0])} and up to {number(self._marks[1])}")
+
+    @property
+    def _marks(self) -> tuple[float, ...]:
+        return tuple(mark for mark in (self.low, self.high) if mark is not None)
+
+    def known(self, values: Floats) -> Floats:
+        """Return 1 inside and 0 outside."""
+        inside = np.ones(np.shape(values), dtype=bool) if self.low is None else values > self.low
+        inside = inside if self.high is None else inside & (values <= self.high)
+        return np.where(np.isnan(values), np.nan, inside.astype(float))
+
+    @property
+    def bends(self) -> tuple[float, ...]:
+        """Each mark and the number right above it: nothing lies between."""
+        return tuple(sorted({x for mark in self._marks for x in (mark, math.nextafter(mark, math.inf))}))
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        """The same: the curve is drawn upright there."""
+        return self.bends
+
+    @property
+    def rising(self) -> bool | None:
+        """Whether it is open above, open below, or closed on both sides."""
+        return None if len(self._marks) == 2 else self.low is not None
+
+    def crossings(self, truth: float) -> tuple[float, ...]:
+        """Return its marks; for a truth of 1 or 0, the number next to each that has it."""
+        check_truth(truth, "truth")
+        above = (truth == 1.0, truth == 0.0)  # whether it is the number above the mark that is so true
+        sides = zip((self.low, self.high), above, strict=True)
+        return tuple(math.nextafter(m, math.inf) if next_ else m for m, next_ in sides if m is not None)
+
+    def span(self, hardly: float) -> tuple[float, float]:  # noqa: ARG002
+        """Return a stretch around its marks: of half the width it has or, of a single mark, the mark's own size."""
+        first, last = self._marks[0], self._marks[-1]
+        reach = (last - first or abs(first) or 1.0) / 2.0
+        return first - reach, last + reach
+
+    def levels(self) -> str:
+        """Say where it is true: "above 16.8", "at most 5", "above 0.5 up to 2.1"."""
+        return crisp_places([(self.low, self.high)])
+
+    crisp = True
+
+    def predicate(self, *, negated: bool = False) -> str:
+        """Say where it is true, or where it is not."""
+        spans = [(self.low, self.high)] if not negated else [(None, self.low), (self.high, None)]
+        return crisp_places([span for span in spans if span != (None, None)], self.unit)
+
+    @property
+    def meaning(self) -> str:
+        """Say where it is true."""
+        return f"{self.levels()}: "
+
+    def words(self, feature: str) -> str:
+        """Say where it is true."""
+        return f"{feature} {self.detail()}"
+
+    def brief(self) -> str:
+        """Say where it is true."""
+        return self.detail()
+
+    def mirrored(self) -> Interval | None:
+        """Return the other side of a single mark; between two there is none."""
+        other = rest_of(self.missing)
+        return None if self.rising is None else Interval(self.high, self.low, other, self.unit)
+
+    def expression(self, build: ExpressionBuilder) -> tuple[Any, Any]:
+        """Return 1 or 0 by the side of each mark."""
+        zero, found = build.number(0.0), []
+        for truth, falsity in ((1.0, 0.0), (0.0, 1.0)):
+            inside, outside = build.number(truth), build.number(falsity)
+            if self.low is not None:
+                inside = build.choose(build.less(zero, build.past(self.low)), inside, outside)
+            if self.high is not None:
+                inside = build.choose(build.less(zero, build.past(self.high)), outside, inside)
+            found.append(inside)
+        return found[0], found[1]
+
+    def leeway(self, low: float, high: float) -> Leeway:  # noqa: ARG002
+        """Return that nothing moves: a cut has no slope to follow."""
+        return Leeway(self._marks[0], self._marks[-1], 1.0, None)
+
+    def moved(self, shift: float, steeper: float, middle: float, missing: float | None) -> Self:  # noqa: ARG002
+        """Return it moved along the column; it cannot be steeper."""
+        low, high = (None if mark is None else finite(mark + shift) for mark in (self.low, self.high))
+        return type(self)(low, high, missing, self.unit)
+
+    def slopes(self, values: Floats, units: tuple[float, float], middle: float) -> Floats:  # noqa: ARG002
+        """Return 0: between marks truth does not change."""
+        return np.zeros((2, len(values)))
+
+    def text(self) -> list[str]:
+        """Write its marks: above 0.5, up to 2.1."""
+        marks = (("above", self.low), ("up to", self.high))
+        return [f"{side} {digits(mark)}" for side, mark in marks if mark is not None]
+
+    @classmethod
+    def from_text(cls, said: dict[str, Any]) -> Self:
+        """Make an interval of its marks."""
+        return cls(said.pop("above", None), said.pop("up", None), **said)
+
+
+@dataclass(frozen=True)
 class Table(Criterion):
     """A truth for each category, and one for any `other`; without it a category not in the table is an error."""
 
@@ -451,6 +596,22 @@ class Table(Criterion):
         degrees = dict.fromkeys(t for _, t in self.truths)
         said = [f"{degree(t)} for {listed([repr(c) for c, own in self.truths if own == t])}" for t in degrees]
         return ", ".join(said if self.other is None else [*said, f"{degree(self.other)} for anything else"])
+
+    @property
+    def crisp(self) -> bool:
+        """Whether each category is either fully true or not true at all."""
+        return {t for _, t in self.truths} | {self.other or 0.0} <= {0.0, 1.0}
+
+    def predicate(self, *, negated: bool = False) -> str | None:
+        """Say which categories it is true of, where it is true or not of each: "is red or blue", "is not red"."""
+        if not self.crisp:
+            return None
+        sides = [
+            [category for category, t in self.truths if t == side] for side in (float(not negated), float(negated))
+        ]
+        if self.other is not None and (self.other == 1.0) != negated:
+            return f"is not {kinds(sides[1])}" if sides[1] else "is known"
+        return f"is {kinds(sides[0])}" if sides[0] else "is never so"
 
     def mirrored(self) -> Table:
         """Return the table of the complements."""

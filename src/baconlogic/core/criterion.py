@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from baconlogic.core import Floats
 from baconlogic.core.checks import Hint, ParameterError, check_truth
-from baconlogic.core.words import degree, digits, number
+from baconlogic.core.words import degree, digits, number, percent
 
 Category = str | int | bool
+Mark = float  # a raw value, as files have it: any number, where a plain float of theirs that may be left out is a truth
 Operation = Literal["+", "*", "-", "/", "min", "max", "abs", "exp", "log", "expm1"]
 
 UNSTATED = (
@@ -190,11 +191,11 @@ class Criterion(ABC):
     @property
     @abstractmethod
     def claim(self) -> str:
-        """What it says of its feature: "is large", "fits"; nothing where the column speaks for itself."""
+        """What it says of its feature: "is high", "fits"; nothing where the column speaks for itself."""
 
     @property
     def meaning(self) -> str:
-        """The claim as it stands before what is said of it: "large: ", "fits: "; or nothing."""
+        """The claim as it stands before what is said of it: "high: ", "fits: "; or nothing."""
         return f"{self.claim.removeprefix('is ')}: " if self.claim else ""
 
     @abstractmethod
@@ -213,6 +214,27 @@ class Criterion(ABC):
     def brief(self) -> str:
         """Say it in small print, without its feature."""
         return f"{self.meaning}{self.detail()}"
+
+    @property
+    def crisp(self) -> bool:
+        """Whether every known value is either fully true or not true at all."""
+        return False
+
+    def predicate(self, *, negated: bool = False) -> str | None:  # noqa: ARG002
+        """Say all of it, or of its opposite, in a few words: "above 16.8", "is red"; None where it takes more."""
+        return None
+
+    def condition(self, feature: str, *, negated: bool = False) -> str | None:
+        """Say it of its feature in a few words, an unknown value too: "radius above 16.8 or unknown"; or None."""
+        said = self.predicate(negated=negated)
+        return None if said is None else f"{feature} {said}{self.when_unknown(negated=negated)}"
+
+    def when_unknown(self, *, negated: bool = False) -> str:
+        """Say what an unknown value counts as, where that is stated and not nothing."""
+        truth = rest_of(self.missing) if negated else self.missing
+        if truth is None or truth == 0.0:
+            return ""
+        return " or unknown" if truth == 1.0 else f" (unknown counts {'half' if truth == 0.5 else percent(truth)})"
 
     def when_missing(self) -> str:
         """Say the truth of a missing value, where one is stated."""
@@ -352,8 +374,8 @@ class Numeric(Criterion):
 
     @property
     def claim(self) -> str:
-        """Whether it asks for large values or small ones."""
-        return {True: "is large", False: "is small", None: "fits"}[self.rising]
+        """Whether it asks for high values or low ones."""
+        return {True: "is high", False: "is low", None: "fits"}[self.rising]
 
     def brief(self) -> str:
         """Say where it is half true, when that is one value."""

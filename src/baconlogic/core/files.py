@@ -284,6 +284,7 @@ def _pairs_of(first: dict[str, Any], least: int) -> dict[str, Any]:
 _ENTRIES: dict[str, tuple[Callable[[Any, str], Any], dict[str, Any]]] = {
     "float": (_number, {"$ref": "#/$defs/number"}),
     "float | None": (_number, {"$ref": "#/$defs/truth"}),
+    "Mark | None": (_number, {"$ref": "#/$defs/number"}),
     "str": (_text, {"$ref": "#/$defs/text"}),
     "tuple[tuple[float, float], ...]": (_breakpoints, _pairs_of({"$ref": "#/$defs/number"}, 2)),
     "tuple[tuple[Category, float], ...]": (

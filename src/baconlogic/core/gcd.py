@@ -72,7 +72,7 @@ def andness_of_power(power: float, n: int) -> float:
     return float((n - (n + 1.0) * (1.0 + power) ** -n) / (n - 1.0))
 
 
-def drastic(n: int) -> float:
+def drastic(n: float) -> float:
     """Return the highest andness of n inputs; the lowest is its mirror."""
     return n / (n - 1.0)
 

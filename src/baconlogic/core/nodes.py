@@ -19,7 +19,8 @@ from baconlogic.core.criteria import Criterion, Given
 from baconlogic.core.levels import LEVELS, Level, nearest_level
 
 _CODES = "|".join(re.escape(code) for code in LEVELS)
-_FORMULA = re.compile(rf"^\s*not\s|^\s*(\w+\s+)?({_CODES}|[-+]?[\d.]+)\s*\(|\[.*\b(at|half|if|other|missing)\b.*\]\s*$")
+_SPOKEN = "at|half|above|up|if|other|missing"
+_FORMULA = re.compile(rf"^\s*not\s|^\s*(\w+\s+)?({_CODES}|[-+]?[\d.]+)\s*\(|\[.*\b({_SPOKEN})\b.*\]\s*$")
 
 Path = tuple[int, ...]  # the way down from the root: which input at each step
 

@@ -10,6 +10,7 @@ The parts:
     leaf        feature, or feature[criterion]; a feature that is not a plain word stands in double quotes
     criterion   ramp       radius[0 at 12, 1 at 25]               truth at value, any number of breakpoints
                 sigmoid    radius[half at 16.8, slope 0.9]
+                interval   radius[above 16.8], radius[up to 16.8], radius[above 0.5, up to 2.1]     true there, else not
                 table      colour[1 if "red", 0.4 if "blue", other 0]
                 another    x[kind, field 3, other_field 2]            a kind defined elsewhere, by its name and fields
                 any of them, or none, with: missing 0.5, unit "mm"
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -36,7 +37,9 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _SPACE = re.compile(r"\s*")
 _WHOLE = re.compile(r"[+-]?\d+(?![\w.])")
-_EXAMPLES = '1 at 25, half at 16.8, slope 0.9, 1 if "red", other 0, missing 0.5'
+EVEN = 1e-6  # weights that differ by less are equal
+_SECOND = {"half": "at", "up": "to"}  # words of two
+_EXAMPLES = '1 at 25, half at 16.8, slope 0.9, above 16.8, up to 25, 1 if "red", other 0, missing 0.5'
 _HEAD = re.compile(rf"(?:(?P<rule>{_WORD.pattern})\s+)?(?P<level>{_NUMBER.pattern}|{_WORD.pattern}[+-]?)\s*\(")
 
 
@@ -91,7 +94,7 @@ def _write_name(name: str) -> str:
 
 
 def draw(root: Node) -> str:
-    """Draw a tree, one line a node, each input with its share of the gate above."""
+    """Draw a tree, one line a node, each input with its share of the gate above where shares differ."""
     return "\n".join(line for _, line in drawn(root))
 
 
@@ -103,7 +106,9 @@ def drawn(root: Node) -> Iterator[tuple[Path, str]]:
         yield path, f"{first}{weight}{one_line(say(node))}"
         if isinstance(node, Not) and isinstance(node.input, Leaf):
             continue
-        shares = [f"{percent(share)}  " for share in node.weights] if isinstance(node, Gate) else [""]
+        shares = [""] * len(node.children)
+        if isinstance(node, Gate) and max(node.weights) - min(node.weights) > EVEN:
+            shares = [f"{percent(share)}  " for share in node.weights]
         ways = [("├─ ", "│  ")] * (len(node.children) - 1) + [("└─ ", "   ")]
         waiting.extend(
             ((*path, i), child, below + ways[i][0], below + ways[i][1], shares[i])
@@ -116,12 +121,17 @@ def say(node: Node) -> str:
     name = f"{node.name}: " if node.name else ""
     if isinstance(node, Gate):
         rule = f" {node.rule}" if node.rule else ""
-        return f"{name}{node.level.phrase} ({node.level.code}, andness {node.andness:.2f}{rule})"
+        named = node.level.andness(len(node.inputs)) == node.andness
+        exactly = "" if named else f", andness {node.andness:.2f}"
+        return f"{name}{node.level.phrase} ({node.level.code}{exactly}{rule})"
     if isinstance(node, Not):
-        return f"{name}not ({say(node.input)})" if isinstance(node.input, Leaf) else f"{name}not"
+        if not isinstance(node.input, Leaf):
+            return f"{name}not"
+        leaf = node.input
+        short = None if leaf.name else leaf.criterion.condition(leaf.feature, negated=True)
+        return name + (short or f"not ({say(leaf)})")
     assert isinstance(node, Leaf)  # noqa: S101
-    given = node.criterion.holds_truths and node.criterion.missing is None
-    return name + (f"{node.feature} (a degree of truth)" if given else node.criterion.words(node.feature))
+    return name + (node.criterion.condition(node.feature) or node.criterion.words(node.feature))
 
 
 @dataclass
@@ -140,8 +150,8 @@ class _Open:
 class _Reader:
     """The text and how far it has been read."""
 
-    def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+    def __init__(self, text: str, parts: Mapping[str, Node]) -> None:
+        self.text, self.at, self.parts, self.used = text, 0, parts, set[str]()
         self.take(_SPACE)
 
     def fail(self, problem: str, at: int | None = None) -> FormulaError:
@@ -187,11 +197,32 @@ class _Reader:
         return match.group() if match else None
 
 
-def parse(text: str) -> Node:
-    """Read a tree; the notation is described at the head of this module."""
+def parse(text: str, parts: Mapping[str, Node | str] | None = None) -> Node:
+    """Read a tree; the notation is described at the head of this module.
+
+    A name of `parts` stands for the whole tree given there, which is then called by it.
+    """
     if not isinstance(text, str):
         raise TypeError(f"a formula is text, got {type(text).__name__}")
-    reader = _Reader(text)
+    reader = _Reader(text, {name: _part(name, given) for name, given in (parts or {}).items()})
+    node = _parsed(reader, text)
+    unused = [name for name in reader.parts if name not in reader.used]
+    if unused:
+        raise ValueError(f"the part {unused[0]!r} is not in the formula; use it there, or leave it out")
+    return node
+
+
+def _part(name: str, given: Node | str) -> Node:
+    """Return a part as the node that has its name."""
+    if not isinstance(given, Node | str):
+        raise TypeError(f"the part {name!r} must be a Tree, a node or a formula, got {type(given).__name__}")
+    try:
+        return replace(parse(given) if isinstance(given, str) else given, name=name)
+    except FormulaError as problem:
+        raise FormulaError(f"part {name!r}: {problem.problem}", str(given), problem.position) from None
+
+
+def _parsed(reader: _Reader, text: str) -> Node:
     if not text.strip():
         raise reader.fail("a tree needs at least one leaf, e.g. SC(salary: 0.6, interests: 0.4)")
     waiting: list[_Open] = []
@@ -288,6 +319,11 @@ def _read_leaf(reader: _Reader, names: list[str]) -> Node:
             if quote
             else "expected a feature, `not` or a gate such as SC(...)"
         )
+    if feature in reader.parts:
+        if reader.sign("["):
+            raise reader.fail(f"{feature!r} is a part, which takes no criterion", start)
+        reader.used.add(feature)
+        return _make(reader, names, start, _renamed, reader.parts[feature])
     return _make(reader, names, start, Leaf, feature, _read_criterion(reader) if reader.sign("[") else Given())
 
 
@@ -348,19 +384,24 @@ def _build(said: dict[str, Any], kind: type[Criterion] | None) -> Criterion:
     """Make the one kind of criterion that everything said fits."""
     owners = [kind] if kind else [each for each in KINDS.values() if any(word in said for word in each.vocabulary)]
     if len(owners) > 1:
-        raise ValueError("a criterion is a ramp (at), a sigmoid (half at, slope) or a table (if), no mixture")
+        kinds = "a ramp (at), a sigmoid (half at, slope), an interval (above, up to) or a table (if)"
+        raise ValueError(f"a criterion is {kinds}, no mixture")
     made = owners[0] if owners else Given
-    with_unit = [f"a {each.kind}" for each in KINDS.values() if "unit" in each.entries()]
-    if "unit" in said and f"a {made.kind}" not in with_unit:
+    with_unit = [_a(each.kind) for each in KINDS.values() if "unit" in each.entries()]
+    if "unit" in said and _a(made.kind) not in with_unit:
         raise ValueError(f"`unit` goes with {listed(with_unit)} only")
     return made.from_text(said)
 
 
+def _a(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
 def _read_value(reader: _Reader, key: str, *, text: bool) -> Any:
-    if key == "half":
+    if key in _SECOND and not text:
         word = reader.take(_WORD)
-        if not word or word.group() != "at":
-            raise reader.fail("expected `half at` and a number")
+        if not word or word.group() != _SECOND[key]:
+            raise reader.fail(f"expected `{key} {_SECOND[key]}` and a number")
     if not text:
         return reader.number(f"the value of {key!r}")
     found = reader.string()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, overload
 
@@ -103,6 +103,7 @@ class Tree:
         """Return the degree of truth of each row; with `nodes`, that of every node by its path (see `find`).
 
         An array needs `columns`, the names of its columns; without, they are x0, x1, ... `n_jobs` threads share rows.
+        Infinity is a number above (or below) all others here and in a loaded decision; classifiers refuse it.
         """
         found = evaluation.truths(self.root, Columns(X, columns), n_jobs, every_node=nodes)
         if not nodes:
@@ -123,9 +124,16 @@ class Tree:
         return notation.formula(self.root)
 
     @classmethod
-    def parse(cls, text: str) -> Self:
-        """Read the one-line notation (see `baconlogic.core.notation`): `HHC(shape, HHD(radius: 0.2, area: 0.8))`."""
-        return cls(notation.parse(text))
+    def parse(cls, text: str, parts: Mapping[str, Tree | Node | str] | None = None) -> Self:
+        """Read the one-line notation (see `baconlogic.core.notation`): `HHC(shape, HHD(radius: 0.2, area: 0.8))`.
+
+        With `parts`, names stand for whole trees: `Tree.parse("HC(size, texture)", parts={"size": fitted.tree_,
+        "texture": "HD(texture1, texture3)"})`. Each keeps its name, also where a column has the same one.
+        """
+        if not isinstance(parts, Mapping | None):
+            raise TypeError(f"parts gives trees by name, got {type(parts).__name__}")
+        given = {name: each.root if isinstance(each, Tree) else each for name, each in (parts or {}).items()}
+        return cls(notation.parse(text, given))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data: the document that `save` writes."""

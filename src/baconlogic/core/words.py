@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Container, Sequence
 from itertools import pairwise
+from typing import Any
+
+MOST_CATEGORIES = 6  # to be told one by one
+_PLAIN = re.compile(r"[\w.+<>=-]+")
 
 
 def number(value: float, step: float | None = None) -> str:
     """Write a number as it is when it is short, else rounded to a hundredth of `step`, or to four digits without."""
+    value += 0.0  # no -0
     digits = f"{value:.7g}"
     if float(digits) != value:
         step = step or abs(value) / 10.0
@@ -51,6 +57,32 @@ def percent(share: float) -> str:
 def listed(items: list[str], last: str = "or") -> str:
     """Write a list as people do: a, b or c."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
+
+
+def with_unit(said: str, unit: str) -> str:
+    """Write what a number is measured in behind it."""
+    return f"{said} {one_line(unit)}" if unit else said
+
+
+def crisp_places(spans: Sequence[tuple[float | None, float | None]], unit: str = "") -> str:
+    """Say where numbers above one mark and up to another lie: "above 16.8", "at most 0.5 or above 2.1"; None: open."""
+    marks = [mark for span in spans for mark in span if mark is not None]
+    shown = dict(zip(sorted(marks), numbers(sorted(marks)), strict=True))
+    said = []
+    for low, high in spans:
+        if low is None or high is None:
+            said.append(f"above {shown[low]}" if low is not None else f"at most {shown[high or 0.0]}")
+        else:
+            said.append(f"above {shown[low]} up to {shown[high]}")
+    return with_unit(listed(said), unit)
+
+
+def kinds(categories: Sequence[Any]) -> str:
+    """Write categories as a list, a plain word as it is and all else in quotes; of many only the first."""
+    plain = (isinstance(each, str) and _PLAIN.fullmatch(each) and each not in ("or", "unknown") for each in categories)
+    said = [each if bare else one_line(repr(each)) for each, bare in zip(categories, plain, strict=True)]
+    more = len(said) - MOST_CATEGORIES + 1
+    return listed(said if more <= 1 else [*said[: MOST_CATEGORIES - 1], f"{more} other categories"])
 
 
 def one_line(text: str) -> str:
