@@ -8,43 +8,58 @@ EPS = mp.mpf("1e-9")  # fixed truths of 0 and 1 are read this far away
 DIGITS = 200
 
 
-def gcd2(x, y, w, a, *, exact=False):
-    """GCD_2 as printed in section 3.1; `exact` holds the exponent at its value for 3/4 in the soft range."""
+def gcd(x, weights, a, *, exact=False):
+    """GCD as `core.gcd` prints it; `exact` holds the exponent at its value for 3/4 in the soft range."""
+    n = len(x)
     if a < mp.mpf("0.5"):
-        return 1 - gcd2(1 - x, 1 - y, w, 1 - a, exact=exact)
-    if a == 2:
-        return mp.mpf(x == 1 and y == 1)
-    power = mp.sqrt(3 / (2 - (max(a, mp.mpf("0.75")) if exact else a))) - 1
-    product = (x ** (2 * w) * y ** (2 * (1 - w))) ** power
+        return 1 - gcd([1 - value for value in x], weights, 1 - a, exact=exact)
+    power = mp.root((n + 1) / (n - (n - 1) * (max(a, mp.mpf("0.75")) if exact else a)), n) - 1
+    product = mp.fprod(value ** (n * w * power) for value, w in zip(x, weights, strict=True))
     if a >= mp.mpf("0.75"):
         return product
-    return (3 - 4 * a) * (w * x + (1 - w) * y) + (4 * a - 2) * product
+    return (3 - 4 * a) * mp.fdot(weights, x) + (4 * a - 2) * product
 
 
-def loss(p, shape, columns, X, y, share, *, learned, calibrated, exact, penalty, amplifier):
-    m = len(columns)
+def loss(p, shape, columns, X, y, share, *, kinds, categories, calibrated, exact, penalty, amplifier):
+    """`kinds`: of each leaf, "given", "learned" or "table"; `categories`: how many of a table."""
+    m, gates = len(columns), [inputs.tolist() for inputs in shape.gates]
     slope, centre, missing = p[:m], p[m : 2 * m], p[2 * m : 3 * m]
-    weight, andness = p[3 * m : 4 * m - 1], p[4 * m - 1 : 5 * m - 2]
+    logits = iter(p[3 * m :])
+    tables = [[next(logits) for _ in range(count)] for count in categories]
+    weights = [[next(logits) for _ in inputs] for inputs in gates]
+    weights = [[*own[:-1], 1 - sum(own[:-1])] for own in weights]
+    andness = [next(logits) for _ in gates]
     total = mp.mpf(0)
     for row in range(len(y)):
-        raw = [mp.mpf(float(X[c][row])) for c in columns]
-        if learned:
-            score = [u if r > 1e50 else s * (r - c) for r, s, c, u in zip(raw, slope, centre, missing, strict=True)]
-            z = [1 / (1 + mp.exp(-u)) for u in score]
-        else:
-            z = [min(max(r, EPS), 1 - EPS) for r in raw]
-        for j, (a, b) in enumerate(zip(*shape, strict=True)):
-            z.append(gcd2(z[int(a)], z[int(b)], weight[j], andness[j], exact=exact))
+        z = []
+        for i, c in enumerate(columns):
+            raw = mp.mpf(float(X[c][row]))
+            if kinds[i] == "given":
+                z.append(min(max(raw, EPS), 1 - EPS))
+                continue
+            known = raw < 1e50
+            u = (
+                missing[i]
+                if not known
+                else tables[i][int(raw)]
+                if kinds[i] == "table"
+                else slope[i] * (raw - centre[i])
+            )
+            z.append(1 / (1 + mp.exp(-u)))
+        for inputs, own, a in zip(gates, weights, andness, strict=True):
+            z.append(gcd([z[k] for k in inputs], own, a, exact=exact))
         target = mp.mpf(float(y[row]))
         prob = 1 / (1 + mp.exp(-p[-2] * (z[-1] - p[-1]))) if calibrated else z[-1]
         total -= mp.mpf(float(share[row])) * (target * mp.log(prob) + (1 - target) * mp.log(1 - prob))
-    if m > 1:
-        total += penalty * sum((w - mp.mpf("0.5")) ** 2 for w in weight) / (m - 1)
-    return amplifier * total
+    uneven = [sum((w - mp.mpf(1) / len(own)) ** 2 for w in own) / len(own) for own in weights]
+    return amplifier * (total + (penalty * sum(uneven) / len(gates) if gates else 0))
 
 
 def gradient(p, *arguments, **settings):
-    """Central differences with a step of 1e-60: free of curvature, and at a joint the mean of both sides."""
+    """Central differences with a step of 1e-60: free of curvature, and at a joint the mean of both sides.
+
+    A weight is moved at the cost of the last one of its gate, whose own slope is 0.
+    """
     with mp.workdps(DIGITS):
         step = mp.mpf("1e-60")
         point = [mp.mpf(float(value)) for value in p]

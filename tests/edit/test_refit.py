@@ -10,7 +10,7 @@ from strategies import leaves, nodes, ramps, sigmoids, tables
 
 from baconlogic import Decision, Gate, Leaf, Not, Tree, datasets
 from baconlogic.core.answers import Feature, Link
-from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
+from baconlogic.core.criteria import Given, Interval, Ramp, Sigmoid, Table
 from baconlogic.core.gcd import HIGHEST, drastic
 from baconlogic.core.nodes import flatten
 from baconlogic.core.subject import subject
@@ -389,6 +389,18 @@ def test_an_array_takes_names():
     tree = Tree(Gate(["a", "b"], "A"))
     y = X[:, 0] > 0.5
     assert refit(tree, X, y, columns=["a", "b"])[()].weights[0] > 0.5
+
+
+def test_the_marks_of_an_interval_stay_while_all_else_moves():
+    rng = np.random.default_rng(0)
+    X = {"a": rng.normal(size=300), "b": rng.normal(size=300)}
+    X["a"][::9] = np.nan
+    tree = Tree(Gate([Leaf("a", Interval(0.25, 1.5, 0.5)), Leaf("b", Sigmoid(0, 1))], "A"))
+    made = refit(tree, X, np.nan_to_num(X["a"], nan=1.0) > 0.3)
+    cut = made[(0,)].criterion
+    assert (cut.low, cut.high) == (0.25, 1.5)
+    assert cut.missing > 0.5
+    assert made.root.weights[0] > 0.5
 
 
 def test_deep_trees():

@@ -13,8 +13,8 @@ v is 0 where a parameter is now, and 1 a usual change away:
 
 At v = 0 every parameter is exactly what it was, but for a drastic andness, which is read as just short of it. The
 strength is penalty / cases: what a case's evidence weighs. The last two of v are the link's; their hold stops growing
-some LINK_REACH units away, as in learn/search/refine. What does not move is evaluated once; the rest block by block, so
-that a block of rows stays in the cache.
+some LINK_REACH units away, as in learn/search/refine. What does not move is evaluated once. The kernel works out gates
+and link, block by block, and hands back how the loss changes with the truth of each leaf; the rest is here.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from numpy.typing import NDArray
 from baconlogic.core import Floats, gcd
 from baconlogic.core.answers import Link
 from baconlogic.core.criterion import FARTHEST, LARGEST, Criterion
-from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, rebuild
+from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations, rebuild
 
 Span = tuple[float, float]
 
@@ -265,112 +266,127 @@ class PenalisedLoss:
             spelled.append((type(node), content, below))
         return rebuild(tuple(spelled))
 
-    def log_loss(self, v: Floats) -> float:
-        """Return the mean log-loss, without the penalty."""
-        return self.loss(v)[0] - self._penalty(v)[0]
-
     def loss(self, v: Floats) -> tuple[float, Floats]:
         """Return the penalised loss and its slope in each of v."""
         run = _Passage(self, v)
-        rows, block = len(self.y), min(BLOCK, max(256, 4_000_000 // (len(run.order) + 1)))
-        loss = sum(run.through(slice(start, start + block)) for start in range(0, rows, block))
-        penalty, slope = self._penalty(v)
+        block = min(BLOCK, max(256, 4_000_000 // len(self._frame.number)))
+        loss = sum(run.through(slice(start, start + block)) for start in range(0, len(self.y), block))
+        penalty, slope = self.penalty(v)
         return float(loss) + penalty, run.gradient() + slope
 
-    def _penalty(self, v: Floats) -> tuple[float, Floats]:
+    def penalty(self, v: Floats) -> tuple[float, Floats]:
+        """Return the penalty and its slope in each of v."""
         root = np.ones_like(v)
         root[-2:] = np.sqrt(1.0 + (v[-2:] / LINK_REACH) ** 2)
         return float(self.strength * (v * v / (1.0 + root)).sum()), self.strength * v / root
+
+    @cached_property
+    def _frame(self) -> _Frame:
+        return _Frame(self.root, self.moving, self.still)
+
+
+class _Frame:
+    """What moves, as the kernel sees it: parts that do not are leaves, negations move into what is below them."""
+
+    def __init__(self, root: Node, moving: Mapping[int, Any], still: Mapping[int, Any]) -> None:
+        from baconlogic.kernel.loss import topology
+
+        self.order = flatten(root)
+        self.negated, free = negations(self.order), moves(self.order, moving)
+        self.leaves = [
+            k for k, (node, _) in enumerate(self.order) if k in still or (free[k] and isinstance(node, Leaf))
+        ]
+        self.gates = [k for k, (node, _) in enumerate(self.order) if free[k] and isinstance(node, Gate)]
+        self.number = {k: i for i, k in enumerate([*self.leaves, *self.gates])}  # of each node in the kernel
+        for k, (node, below) in enumerate(self.order):
+            if free[k] and isinstance(node, Not):
+                self.number[k] = self.number[below[0]]
+        self.shape = topology([[self.number[i] for i in self.order[k][1]] for k in self.gates])
+
+    def gate(self, k: int) -> Gate:
+        """Return a gate by its position."""
+        gate = self.order[k][0]
+        assert isinstance(gate, Gate)  # noqa: S101
+        return gate
 
 
 class _Passage:
     """One passage of all rows through the tree at a given v, adding up slopes."""
 
     def __init__(self, loss: PenalisedLoss, v: Floats) -> None:
-        self.loss, self.link, self.parts = loss, loss.link_at(v), loss.parts(v)
-        every = flatten(loss.root)
-        moving, self.top = moves(every, loss.moving), len(every) - 1
-        self.order = [(k, *every[k]) for k in range(len(every)) if moving[k]]
-        self.gates, self.criteria, self.slopes = {}, {}, {}
-        for k, node, _ in self.order:
-            parameters = loss.moving.get(k)
-            if isinstance(node, Gate):
-                at = (node.andness, np.array(node.weights))
-                self.gates[k] = parameters.moved(self.parts[k]) if isinstance(parameters, GateParameters) else at
-                self.slopes[k] = np.zeros(len(node.inputs) + 1)
-            elif isinstance(parameters, LeafParameters):
+        from baconlogic.kernel import loops
+        from baconlogic.kernel import loss as kernel
+
+        self.loss, self.frame, self.parts = loss, loss._frame, loss.parts(v)
+        self.link, shape, size = loss.link_at(v), self.frame.shape, kernel.size(self.frame.shape)
+        self.criteria, self.slopes = {}, {}
+        for k, parameters in loss.moving.items():
+            if isinstance(parameters, LeafParameters):
                 self.criteria[k] = parameters.criterion(self.parts[k])
                 self.slopes[k] = np.zeros(len(parameters.spans))
-        self.link_slopes = np.zeros(2)
+        values, self.total = np.zeros(size), np.zeros(size)
+        p = kernel.parts(values, shape)
+        weights = shape.by_gate(p.weight)
+        for j, k in enumerate(self.frame.gates):
+            andness, weights[j][:] = self._gate(k)
+            p.andness[j] = 1.0 - andness if self.frame.negated[k] else andness
+        p.link[:] = self.link.steepness, self.link.threshold
+        self.net = kernel.prepare(values, shape, gcd.gcd.knee)
+        for j, k in enumerate(self.frame.gates):
+            rule = gcd.AGGREGATORS[self.frame.gate(k).aggregator]
+            if rule is not gcd.gcd:
+                self.net.gates[j, : loops.DUAL] = kernel.gate_numbers(rule, float(p.andness[j]), len(weights[j]))
+
+    def _gate(self, k: int) -> tuple[float, Floats]:
+        """Return andness and weights of a gate."""
+        parameters, gate = self.loss.moving.get(k), self.frame.gate(k)
+        if isinstance(parameters, GateParameters):
+            return parameters.moved(self.parts[k])
+        return gate.andness, np.array(gate.weights)
 
     def through(self, rows: slice) -> float:
         """Return what some rows add to the loss, and add up their slopes."""
-        truths, y, share = self._forward(rows), self.loss.y[rows], self.loss.share[rows]
-        score = self.link.score(truths[self.top])
-        e = np.exp(-np.abs(score))
-        wrong = share * (np.where(score > 0.0, 1.0, e) / (1.0 + e) - y)
-        self.link_slopes += wrong @ score, -self.link.steepness * wrong.sum()
-        self._back(truths, {self.top: self.link.steepness * wrong}, rows)
-        return float(share @ (np.log1p(e) + np.maximum(score, 0.0) - y * score))
+        from baconlogic.kernel import loss as kernel
 
-    def _forward(self, rows: slice) -> dict[int, Floats]:
-        truths = {k: still[rows] for k, still in self.loss.still.items()}
-        for k, node, below in self.order:
+        y, leaves = self.loss.y[rows], self.frame.leaves
+        truths, learned = np.empty((len(leaves), len(y))), np.zeros(len(leaves), dtype=bool)
+        for own, k in zip(truths, leaves, strict=True):
+            own[:] = self._truths(k, rows)
+            if self.frame.negated[k]:
+                own[:] = 1.0 - own
+        tables = np.zeros(len(leaves) + 1, dtype=np.int64)
+        batch = kernel.Batch(np.arange(len(leaves)), learned, tables, truths, y, self.loss.share[rows])
+        settings = kernel.Settings(calibrated=True, knee=gcd.gcd.knee, penalty=0.0, amplifier=1.0)
+        work = kernel.workspace(self.frame.shape, min(kernel.BLOCK, len(y)), truths.shape)
+        gradient = np.empty_like(self.total)
+        loss = kernel.network_loss(self.net, batch, settings, work, gradient)
+        self.total += gradient
+        for slope, k in zip(work.slopes, leaves, strict=True):
             parameters = self.loss.moving.get(k)
             if isinstance(parameters, LeafParameters):
-                truths[k] = parameters.truths(self.criteria[k], self.loss.columns[k][rows])
-            elif isinstance(node, Gate):
-                andness, weights = self.gates[k]
-                numbers = gcd.AGGREGATORS[node.aggregator].coefficients(andness, len(below))
-                truths[k] = gcd.combine(np.array([truths[i] for i in below]), weights[:, None], numbers)
-            else:
-                truths[k] = 1.0 - truths[below[0]]
-        return truths
+                found = parameters.slopes(self.criteria[k], self.parts[k], self.loss.columns[k][rows]) @ slope
+                self.slopes[k] += -found if self.frame.negated[k] else found
+        return loss
 
-    def _back(self, truths: dict[int, Floats], slope: dict[int, Floats], rows: slice) -> None:
-        """Carry the slope of the loss in the root's truth down, and add it up in each node that moves."""
-        for k, node, below in reversed(self.order):
-            own, parameters = slope.pop(k), self.loss.moving.get(k)
-            if isinstance(node, Not):
-                slope[below[0]] = -own
-            elif isinstance(node, Gate):
-                andness, weights = self.gates[k]
-                found = _slopes(gcd.AGGREGATORS[node.aggregator], truths, below, weights, andness)
-                slope.update(zip(below, own * found.inputs, strict=True))
-                self.slopes[k] += [*(found.weights @ own), found.andness @ own]
-            elif isinstance(parameters, LeafParameters):
-                self.slopes[k] += parameters.slopes(self.criteria[k], self.parts[k], self.loss.columns[k][rows]) @ own
+    def _truths(self, k: int, rows: slice) -> Floats:
+        parameters = self.loss.moving.get(k)
+        if isinstance(parameters, LeafParameters):
+            return parameters.truths(self.criteria[k], self.loss.columns[k][rows])
+        return self.loss.still[k][rows]
 
     def gradient(self) -> Floats:
         """Return the slope in each of v."""
-        found = []
+        from baconlogic.kernel import loss as kernel
+
+        total, gates = kernel.parts(self.total, self.frame.shape), {k: j for j, k in enumerate(self.frame.gates)}
+        weights, found = self.frame.shape.by_gate(total.weight), []
         for k, parameters in self.loss.moving.items():
-            slopes = self.slopes[k]
             if isinstance(parameters, GateParameters):
-                slopes = parameters.gradient(self.parts[k], slopes[:-1], slopes[-1])
-            found.append(slopes)
-        return np.concatenate([*found, LINK_UNIT * self.link_slopes])
-
-
-def _slopes(
-    rule: gcd.Aggregator, truths: dict[int, Floats], below: tuple[int, ...], weights: Floats, andness: float
-) -> gcd.Derivatives:
-    """Return the slopes of a gate; in rows where an input is 0 (or 1, of a disjunction) those of its mean alone.
-
-    There the product is 0 whatever the rest of the gate is; only that one input, if it is alone, makes a difference.
-    """
-    x = np.array([truths[i] for i in below])
-    found, gate = rule.derivatives(list(x), weights, andness), rule.coefficients(andness, len(below))
-    side, sign, a = (1.0 - x, -1.0, 1.0 - andness) if gate.dual else (x, 1.0, andness)
-    ends = side <= gcd.EPS
-    rows = np.flatnonzero(ends.any(axis=0))
-    if gate.product == 0.0 or not rows.size or np.isinf(gate.power):
-        return found
-    alone = ends[:, rows] & (ends[:, rows].sum(axis=0) == 1)
-    found.inputs[:, rows] = np.where(alone, found.inputs[:, rows], gate.mean * weights[:, None])
-    found.weights[:, rows] = sign * gate.mean * side[:, rows]
-    found.andness[rows] = rule.slopes(a, float(len(below)))[0] * (weights @ side[:, rows])
-    return found
+                andness = total.andness[gates[k]] * (-1.0 if self.frame.negated[k] else 1.0)
+                found.append(parameters.gradient(self.parts[k], weights[gates[k]], andness))
+            else:
+                found.append(self.slopes[k])
+        return np.concatenate([*found, LINK_UNIT * total.link * (self.link.steepness, 1.0)])
 
 
 def moves(order: list[tuple[Node, tuple[int, ...]]], parameters: Mapping[int, Any]) -> list[bool]:

@@ -29,6 +29,7 @@ from baconlogic.core.nodes import Gate, Leaf, Node, Path, flatten
 from baconlogic.core.subject import Result, Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.edit import _gradient as gradient
+from baconlogic.metrics import log_loss_of_scores
 
 Choice = set[tuple[Path, str]]
 
@@ -170,17 +171,21 @@ def _solved(penalised: gradient.PenalisedLoss, words: list[set[str]], table: Col
             if found.spans:
                 moving[k], read[k] = found, found.read(column)
     as_it_was = replace(penalised, still={len(order) - 1: truths})
-    link, before = _lowest(as_it_was, np.zeros(2))
-    loss_before = as_it_was.log_loss(link)
-    if moving:
-        moves = gradient.moves(order, moving)  # what does not move below what does is still
-        parts = [i for k, (_, below) in enumerate(order) if moves[k] for i in below if not moves[i]]
-        still = {k: evaluation.truths(order[k][0], table) for k in parts}
-        penalised = replace(penalised, moving=moving, columns=read, still=still)
-        v, after = _lowest(penalised, np.r_[np.zeros(len(penalised.spans()) - 2), link])
-        if after < before:
-            return Refit(Tree(penalised.tree_at(v)), penalised.link_at(v), loss_before, penalised.log_loss(v))
-    return Refit(Tree(penalised.root), as_it_was.link_at(link), loss_before, loss_before)
+    start, _ = _lowest(as_it_was, np.zeros(2))
+    link = as_it_was.link_at(start)
+    loss_before = log_loss_of_scores(link.score(truths), penalised.y, penalised.share)
+    before = Refit(Tree(penalised.root), link, loss_before, loss_before)
+    if not moving:
+        return before
+    moves = gradient.moves(order, moving)  # what does not move below what does is still
+    parts = [i for k, (_, below) in enumerate(order) if moves[k] for i in below if not moves[i]]
+    still = {k: evaluation.truths(order[k][0], table) for k in parts}
+    penalised = replace(penalised, moving=moving, columns=read, still=still)
+    v, _ = _lowest(penalised, np.r_[np.zeros(len(penalised.spans()) - 2), start])
+    root, link = penalised.tree_at(v), penalised.link_at(v)
+    loss_after = log_loss_of_scores(link.score(evaluation.truths(root, table)), penalised.y, penalised.share)
+    gained = loss_before + as_it_was.penalty(start)[0] - loss_after - penalised.penalty(v)[0]
+    return Refit(Tree(root), link, loss_before, loss_after) if gained > 0.0 else before
 
 
 def _lowest(penalised: gradient.PenalisedLoss, start: Floats) -> tuple[Floats, float]:

@@ -20,13 +20,16 @@ SHARED = (
 )  # their compiled code ends up in that of other files
 
 
-def compiled(*, reassociate: bool) -> Callable[[F], F]:
+def compiled(*, reassociate: bool, inner: bool = False) -> Callable[[F], F]:
     """Return the decorator for loops over rows: cached on disk, free of the GIL, numpy's rules for division.
 
     Sums over rows vectorise only when they may be reassociated; code that must see 0, infinities and NaN must not be.
+    What is `inner` can be called from compiled code alone: to unpack Python's arguments takes longer to compile than
+    most loops do.
     """
     flags = True if reassociate else {"nsz", "contract", "arcp"}
-    return cast("Callable[[F], F]", numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags))
+    wrappers: Any = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner}
+    return cast("Callable[[F], F]", numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags, **wrappers))
 
 
 @contextlib.contextmanager

@@ -1,14 +1,18 @@
-"""Loss and gradient over a flattened binary tree, compiled.
+"""Loss and gradient over a flattened tree, compiled.
 
-Nodes are numbered leaves first: leaf i is node i, gate j is node m + j and comes after its children, the root is last.
-The parameters of m leaves and g = m - 1 gates are one vector of length 5m, in their natural units (see `Parameters`):
+Nodes are numbered leaves first: leaf i is node i, gate j is node m + j and comes after its inputs, the root is last.
+The parameters of m leaves and g gates are one vector, in their natural units (see `Parameters`); there is a weight for
+each of the m + g - 1 inputs of gates, and a logit for each category that a table of truths tells apart:
 
-    slope[m] | centre[m] | missing[m] | weight[g] | andness[g] | steepness, threshold
+    slope[m] | centre[m] | missing[m] | table[...] | weight[m + g - 1] | andness[g] | steepness, threshold
 
-Leaf:  truth = sigmoid(slope (raw - centre)), sigmoid(missing) where the raw value is missing, or the raw value itself
-       when its criterion is fixed.
+Leaf:  truth = sigmoid(slope (raw - centre)), or sigmoid(table[code]) where the raw value is a category's code,
+       sigmoid(missing) where it is missing; or the raw value itself when the criterion is fixed.
+Gate:  that of `gcd`, of any number of inputs; slopes in its weights are as if they were free: moving weight from one
+       input to another gives the difference of theirs.
 Link:  p = sigmoid(steepness (z - threshold)) of the root's truth z, or p = z as in the paper.
-Loss:  amplifier * (sum_i sample_weight_i * cross-entropy(p_i, y_i) + penalty * mean_j (weight_j - 1/2)^2).
+Loss:  amplifier * (sum_i sample_weight_i * cross-entropy(p_i, y_i) + penalty * mean over gates of unevenness),
+       the unevenness of n weights being the mean of (weight - 1/n)^2.
 
 Each node keeps its truth x turned to its parent's side (1 - truth under a disjunction), the complement 1 - x and log x,
 all to full precision, so nothing is clipped on the way: only fixed truths of exactly 0 and 1 are read as EPS away.
@@ -18,10 +22,13 @@ side passes its logarithm on as it is.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from baconlogic.core import Bools, Floats, Ints, gcd
 from baconlogic.kernel import loops
@@ -32,13 +39,28 @@ BLOCK = 1024  # rows: long enough for the loops to pay, short enough for the cac
 
 _coefficients = numba.njit(error_model="numpy")(gcd.coefficients)
 _slopes = numba.njit(error_model="numpy")(gcd.slopes)
+_drastic = numba.njit(error_model="numpy")(gcd.drastic)
 
 
 class Topology(NamedTuple):
-    """How gates hang together: the left and right child of each, every child before its gate."""
+    """How gates hang together: the inputs of gate j are inputs[first[j] : first[j + 1]], every one before its gate."""
 
-    left: Ints
-    right: Ints
+    first: Ints  # (gates + 1,)
+    inputs: Ints  # (nodes - 1,): each node but the root once
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves."""
+        return len(self.inputs) - len(self.first) + 2
+
+    @property
+    def gates(self) -> list[Ints]:
+        """The inputs of each gate."""
+        return self.by_gate(self.inputs)
+
+    def by_gate(self, values: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return what there is for each input, such as its weight, gate by gate."""
+        return [values[start:end] for start, end in pairwise(self.first.tolist())]
 
 
 class Parameters(NamedTuple):
@@ -47,8 +69,9 @@ class Parameters(NamedTuple):
     slope: Floats  # (leaves,)
     centre: Floats
     missing: Floats
-    weight: Floats  # (gates,), of the left input; the right one has the rest
-    andness: Floats
+    table: Floats  # logits of categories, leaf by leaf
+    weight: Floats  # of each input, in the order of `Topology.inputs`
+    andness: Floats  # (gates,)
     link: Floats  # (2,): steepness, threshold
 
 
@@ -57,6 +80,7 @@ class Batch(NamedTuple):
 
     columns: Ints  # (leaves,): which feature each leaf reads
     learned: Bools  # (leaves,): whether its criterion is learned; if not, the feature holds truths
+    tables: Ints  # (leaves + 1,): where the logits of each leaf begin; one that has some reads codes of categories
     X: Floats  # (features, rows); MISSING where a value is
     y: Floats  # (rows,), in [0, 1]
     share: Floats  # (rows,), sum 1
@@ -67,17 +91,20 @@ class Settings(NamedTuple):
 
     calibrated: bool  # link: sigmoid, or the truth itself
     knee: float  # of the aggregator
-    penalty: float  # on unbalanced weights
+    penalty: float  # on uneven weights
     amplifier: float
 
 
 @compiled(reassociate=False)
-def parts(vector: Floats) -> Parameters:
+def parts(vector: Floats, shape: Topology) -> Parameters:
     """Return the parts of a parameter vector."""
-    m = vector.size // 5
-    n = m - 1
-    slope, centre, missing = vector[:m], vector[m : 2 * m], vector[2 * m : 3 * m]
-    return Parameters(slope, centre, missing, vector[3 * m : 3 * m + n], vector[3 * m + n : -2], vector[-2:])
+    gates, edges = shape.first.size - 1, shape.inputs.size
+    m, links = edges - gates + 1, vector.size - 2
+    andness, weight = links - gates, links - gates - edges
+    return Parameters(
+        vector[:m], vector[m : 2 * m], vector[2 * m : 3 * m], vector[3 * m : weight], vector[weight:andness],
+        vector[andness:links], vector[links:],
+    )  # fmt: skip
 
 
 class Network(NamedTuple):
@@ -85,63 +112,81 @@ class Network(NamedTuple):
 
     parameters: Parameters
     shape: Topology
-    gates: Floats  # (gates, 10): the numbers of each gate, see `loops`
+    gates: Floats  # (gates, 9): the numbers of each gate, see `loops`
     turned: Bools  # (nodes,): whether a node is the input of a disjunction
 
 
 @compiled(reassociate=False)
 def prepare(parameters: Floats, shape: Topology, knee: float) -> Network:
     """Work out what does not depend on the rows."""
-    p = parts(parameters)
-    m, n = p.slope.size, p.weight.size
-    gates = np.empty((n, 10))
-    turned = np.zeros(m + n, np.bool_)
-    for j in range(n - 1, -1, -1):
-        low, high = gcd.LOWEST + gcd.SHORT_OF_DRASTIC, gcd.HIGHEST - gcd.SHORT_OF_DRASTIC
-        andness = min(max(p.andness[j], low), high)
+    p = parts(parameters, shape)
+    m, count = p.slope.size, p.andness.size
+    gates = np.empty((count, 9))
+    turned = np.zeros(m + count, np.bool_)
+    for j in range(count - 1, -1, -1):
+        inputs = shape.inputs[shape.first[j] : shape.first[j + 1]]
+        n = float(inputs.size)
+        high = _drastic(n) - gcd.SHORT_OF_DRASTIC
+        andness = min(max(p.andness[j], 1.0 - high), high)
         dual = andness < gcd.NEUTRAL
         side = 1.0 - andness if dual else andness
-        gates[j, loops.W] = p.weight[j]
-        gates[j, loops.MEAN], gates[j, loops.PRODUCT], gates[j, loops.POWER] = _coefficients(side, 2.0, knee)
-        gates[j, loops.DMEAN], gates[j, loops.DPRODUCT], gates[j, loops.DPOWER] = _slopes(side, 2.0, knee)
+        mean, product, power = _coefficients(side, n, knee)
+        dmean, dproduct, dpower = _slopes(side, n, knee)
+        gates[j, loops.MEAN], gates[j, loops.PRODUCT], gates[j, loops.POWER] = mean, product, n * power
+        gates[j, loops.DMEAN], gates[j, loops.DPRODUCT], gates[j, loops.DPOWER] = dmean, dproduct, n * dpower
         gates[j, loops.DUAL] = dual
         gates[j, loops.SAME] = dual == turned[m + j]
         gates[j, loops.IS_HARD] = side > gcd.HARD
-        turned[shape.left[j]] = dual
-        turned[shape.right[j]] = dual
+        for child in inputs:
+            turned[child] = dual
     return Network(p, shape, gates, turned)
 
 
-@compiled(reassociate=False)
+def gate_numbers(rule: gcd.Aggregator, andness: float, n: int) -> tuple[float, ...]:
+    """Return the first of a gate's numbers (see `loops`), where its aggregator is not that of the others."""
+    side = min(max(andness, 1.0 - andness), gcd.drastic(n) - gcd.SHORT_OF_DRASTIC)
+    (mean, product, power), (dmean, dproduct, dpower) = rule.numbers(side, float(n)), rule.slopes(side, float(n))
+    return mean, product, n * power, dmean, dproduct, n * dpower
+
+
+@compiled(reassociate=False, inner=True)
 def _forward(net: Network, batch: Batch, start: int, stop: int, work: Workspace) -> None:
     """Work out every node on the rows from `start` to `stop`."""
-    m, p, left, right = batch.columns.size, net.parameters, net.shape.left, net.shape.right
+    m, p, first, tables = batch.columns.size, net.parameters, net.shape.first, batch.tables
     for i in range(m):
         raw = batch.X[batch.columns[i], start:stop]
-        if batch.learned[i]:
-            sign = -1.0 if net.turned[i] else 1.0
+        sign = -1.0 if net.turned[i] else 1.0
+        if tables[i + 1] > tables[i]:
+            loops.table_forward(raw, p.table[tables[i] : tables[i + 1]], p.missing[i], sign, work, i)
+        elif batch.learned[i]:
             loops.leaf_forward(raw, sign * p.slope[i], p.centre[i], sign * p.missing[i], work, i)
         else:
             loops.given_forward(raw, net.turned[i], work, i)
-    for j in range(m - 1):
-        loops.gate_forward(net.gates[j], work, left[j], right[j], m + j, j, stop - start)
+    for j in range(p.andness.size):
+        own = slice(first[j], first[j + 1])
+        loops.gate_forward(net.gates[j], p.weight[own], net.shape.inputs[own], work, m + j, stop - start)
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _backward(net: Network, batch: Batch, start: int, stop: int, work: Workspace, slope_in: Parameters) -> None:
     """Hand dL/dlog down from the root, and add up the slopes in the parameters."""
-    m, size, p = batch.columns.size, stop - start, net.parameters
-    for j in range(m - 2, -1, -1):
-        left, right = net.shape.left[j], net.shape.right[j]
-        to_weight, to_andness = loops.gate_backward(net.gates[j], work, left, right, m + j, j, size)
+    m, size, p, first, tables = batch.columns.size, stop - start, net.parameters, net.shape.first, batch.tables
+    for j in range(p.andness.size - 1, -1, -1):
+        own = slice(first[j], first[j + 1])
+        g, weights, inputs = net.gates[j], p.weight[own], net.shape.inputs[own]
+        to_andness = loops.gate_backward(g, weights, inputs, work, m + j, size, slope_in.weight[own])
         if p.andness[j] == gcd.NEUTRAL:
-            to_andness = loops.neutral_slope(net.gates[j], work, left, right, m + j, size)
-        slope_in.weight[j] += to_weight
-        slope_in.andness[j] += -to_andness if net.gates[j, loops.DUAL] > 0.0 else to_andness
+            to_andness = loops.neutral_slope(g, weights, inputs, work, m + j, size)
+        slope_in.andness[j] += -to_andness if g[loops.DUAL] > 0.0 else to_andness
     for i in range(m):
-        if batch.learned[i]:
-            sign = -1.0 if net.turned[i] else 1.0
-            raw = batch.X[batch.columns[i], start:stop]
+        raw = batch.X[batch.columns[i], start:stop]
+        sign = -1.0 if net.turned[i] else 1.0
+        if work.slopes.size:
+            loops.truth_slopes(net.turned[i], work, i, work.slopes[i, start:stop])
+        if tables[i + 1] > tables[i]:
+            logits = slope_in.table[tables[i] : tables[i + 1]]
+            slope_in.missing[i] += loops.table_backward(raw, sign, work, i, logits)
+        elif batch.learned[i]:
             to_slope, to_centre, to_missing = loops.leaf_backward(raw, sign * p.slope[i], p.centre[i], work, i)
             slope_in.slope[i] += sign * to_slope
             slope_in.centre[i] += to_centre
@@ -149,13 +194,10 @@ def _backward(net: Network, batch: Batch, start: int, stop: int, work: Workspace
 
 
 @compiled(reassociate=False)
-def loss_gradient(
-    parameters: Floats, shape: Topology, batch: Batch, settings: Settings, work: Workspace, gradient: Floats
-) -> float:
+def network_loss(net: Network, batch: Batch, settings: Settings, work: Workspace, gradient: Floats) -> float:
     """Fill `gradient` and return the loss; goes through the rows in blocks of what `work` holds."""
-    rows, block, gate_count = batch.y.size, work.x.shape[1], shape.left.size
-    net, slope_in = prepare(parameters, shape, settings.knee), parts(gradient)
-    link, weight = net.parameters.link, net.parameters.weight
+    rows, block, slope_in = batch.y.size, work.x.shape[1], parts(gradient, net.shape)
+    link, weight, first, gates = net.parameters.link, net.parameters.weight, net.shape.first, net.gates.shape[0]
     gradient[:] = 0.0
     loss = 0.0
     for start in range(0, rows, block):
@@ -172,46 +214,65 @@ def loss_gradient(
             part = loops.truth_link(y, share, settings.amplifier, work)
         loss += part
         _backward(net, batch, start, stop, work, slope_in)
-    for j in range(gate_count):
-        away = weight[j] - 0.5
-        loss += settings.penalty * away * away / gate_count
-        slope_in.weight[j] += settings.amplifier * settings.penalty * 2.0 * away / gate_count
+    for j in range(gates):
+        n = first[j + 1] - first[j]
+        for k in range(first[j], first[j + 1]):
+            away = weight[k] - 1.0 / n
+            loss += settings.penalty * away * away / (n * gates)
+            slope_in.weight[k] += settings.amplifier * settings.penalty * 2.0 * away / (n * gates)
     return settings.amplifier * loss
+
+
+@compiled(reassociate=False)
+def loss_gradient(
+    parameters: Floats, shape: Topology, batch: Batch, settings: Settings, work: Workspace, gradient: Floats
+) -> float:
+    """Fill `gradient` and return the loss."""
+    return network_loss(prepare(parameters, shape, settings.knee), batch, settings, work, gradient)
+
+
+@compiled(reassociate=False)
+def _truths(parameters: Floats, shape: Topology, batch: Batch, knee: float, work: Workspace, found: Floats) -> None:
+    """Fill `found` with what every node says, or the root alone if it has but one row."""
+    net, block, rows = prepare(parameters, shape, knee), work.x.shape[1], batch.y.size
+    last = work.x.shape[0] - found.shape[0]
+    for start in range(0, rows, block):
+        stop = min(start + block, rows)
+        _forward(net, batch, start, stop, work)
+        for k in range(found.shape[0]):
+            said = work.c[last + k] if net.turned[last + k] else work.x[last + k]
+            found[k, start:stop] = said[: stop - start]
 
 
 def node_truths(parameters: Floats, shape: Topology, batch: Batch, knee: float) -> Floats:
     """Return what every node says, (nodes, rows); leaves first, root last."""
-    work, net = workspace(len(batch.columns), len(batch.y)), prepare(parameters, shape, knee)
-    _forward(net, batch, 0, len(batch.y), work)
-    return np.where(net.turned[:, None], work.c, work.x)
-
-
-def root_truths(parameters: Floats, shape: Topology, batch: Batch, knee: float) -> Floats:
-    """Return what the root says, row by row, in blocks."""
-    found = np.empty(len(batch.y))
-    work = workspace(len(batch.columns), min(BLOCK, len(found)))
-    _root_truths(prepare(parameters, shape, knee), batch, work, found)
+    found = np.empty((len(shape.inputs) + 1, len(batch.y)))
+    _truths(parameters, shape, batch, knee, workspace(shape, min(BLOCK, len(batch.y))), found)
     return found
 
 
-@compiled(reassociate=False)
-def _root_truths(net: Network, batch: Batch, work: Workspace, found: Floats) -> None:
-    block = work.x.shape[1]
-    for start in range(0, found.size, block):
-        stop = min(start + block, found.size)
-        _forward(net, batch, start, stop, work)
-        found[start:stop] = work.x[-1, : stop - start]  # the root is never turned
+def root_truths(parameters: Floats, shape: Topology, batch: Batch, knee: float) -> Floats:
+    """Return what the root says, row by row."""
+    found = np.empty((1, len(batch.y)))
+    _truths(parameters, shape, batch, knee, workspace(shape, min(BLOCK, len(batch.y))), found)
+    root: Floats = found[0]
+    return root
 
 
-def size(m: int) -> int:
-    """Return the length of the parameter vector of m leaves."""
-    return 5 * m
+def size(shape: Topology, categories: int = 0) -> int:
+    """Return the length of the parameter vector of a shape, its tables having so many categories in all."""
+    return 3 * shape.leaves + categories + len(shape.inputs) + len(shape.first) + 1
+
+
+def topology(gates: Sequence[Sequence[int]]) -> Topology:
+    """Return the shape with these inputs of each gate."""
+    first = np.cumsum([0, *(len(inputs) for inputs in gates)])
+    return Topology(first.astype(np.int64), np.array([k for inputs in gates for k in inputs], dtype=np.int64))
 
 
 def left_chain(m: int) -> Topology:
     """Return ((x0 . x1) . x2) . ...: the paper's layout."""
-    gates = np.arange(m - 1)
-    return Topology(np.where(gates == 0, 0, m + gates - 1), gates + 1)
+    return topology([(m + j - 1 if j else 0, j + 1) for j in range(m - 1)])
 
 
 def balanced(m: int) -> Topology:
@@ -222,11 +283,14 @@ def balanced(m: int) -> Topology:
         here = list(zip(level[::2], level[1::2], strict=False))
         level = [*range(m + len(pairs), m + len(pairs) + len(here)), *level[2 * len(here) :]]
         pairs += here
-    left, right = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return Topology(np.ascontiguousarray(left), np.ascontiguousarray(right))
+    return topology(pairs)
 
 
-def workspace(leaves: int, rows: int) -> Workspace:
-    """Return a workspace; each thread needs its own."""
-    x, c, logs, d = (np.empty((2 * leaves - 1, rows)) for _ in range(4))
-    return Workspace(x, c, logs, d, np.empty((leaves - 1, rows)))
+def workspace(shape: Topology, rows: int, slopes: tuple[int, int] = (0, 0)) -> Workspace:
+    """Return a workspace for so many rows at once; each thread needs its own.
+
+    `slopes`: (leaves, all rows), to have the loss's slopes in the leaves' truths as well.
+    """
+    gates = len(shape.first) - 1
+    x, c, logs, d = (np.empty((shape.leaves + gates, rows)) for _ in range(4))
+    return Workspace(x, c, logs, d, np.empty((gates, rows)), np.empty((3, rows)), np.empty(slopes))

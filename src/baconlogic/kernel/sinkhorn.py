@@ -38,7 +38,7 @@ def add_gumbel(logits: Floats, scale: float, temperature: float, rng: np.random.
                 out[i, j] = logits[i, j] / temperature
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _columns(a: Floats, top: Floats, total: Floats, soft: Floats) -> None:
     """Normalise each column of `a` in place; `soft` gets its exponentials. Goes by rows, which makes vector code."""
     n = a.shape[0]
@@ -63,7 +63,7 @@ def _columns(a: Floats, top: Floats, total: Floats, soft: Floats) -> None:
             out[j] *= total[j]
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _rows(a: Floats, soft: Floats) -> None:
     """Normalise each row of `a` in place; `soft` gets its exponentials."""
     n = a.shape[0]
@@ -96,7 +96,7 @@ def sinkhorn(logits: Floats, softs: Floats) -> Floats:
     return matrix
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _columns_backward(slope: Floats, soft: Floats, total: Floats) -> None:
     n = len(slope)
     total[:] = 0.0
@@ -108,7 +108,7 @@ def _columns_backward(slope: Floats, soft: Floats, total: Floats) -> None:
             slope[i, j] -= soft[i, j] * total[j]
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _rows_backward(slope: Floats, soft: Floats) -> None:
     n = len(slope)
     for i in range(n):
