@@ -225,7 +225,7 @@ def test_scenarios_are_scored_on_rows_that_chose_neither_tree_nor_threshold(fitt
     assert row.precision == pytest.approx(hits / (hits + alarms))
     assert row.threshold == pytest.approx(clf.with_threshold("screening").threshold_)
     assert table.same_rows[0].recall == 1.0
-    assert row.recall_low < row.recall < row.recall_high
+    assert row.recall_low < row.recall <= row.recall_high
     assert "with 95% confidence on data like this" in str(table)
     assert len(table.to_frame()) == 3
     assert passes + alarms == (~y).sum()
@@ -282,7 +282,7 @@ def test_breast_cancer_screening_finds_all_and_treatment_is_always_right():
 @pytest.mark.slow
 def test_breast_cancer_in_sample_beats_the_three_lines_of_the_paper():
     data = datasets.breast_cancer()
-    clf = BaconClassifier(random_state=0, max_leaves=20).fit(data.X, data.y)
+    clf = BaconClassifier("growth", random_state=0, max_leaves=20).fit(data.X, data.y)
     clf = clf.with_leaves(max(entry.leaves for entry in clf.path_))
     screening, diagnosis, treatment = thresholds.scenarios(clf, data.X, data.y, in_sample=True).same_rows
     assert screening.recall == 1.0
@@ -294,16 +294,16 @@ def test_breast_cancer_in_sample_beats_the_three_lines_of_the_paper():
 
 
 def test_a_part_without_logic_answers_as_its_classifier_does():
-    rng = np.random.default_rng(2)
-    X = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
-    y = (X["a"] + 1.3 * rng.normal(size=60) > 0).to_numpy()
-    clf = BaconClassifier(random_state=0, max_leaves=1).fit(X, y)
-    parts = [
-        clone(clf).fit(X.iloc[kept], y[kept]).history_.logic
-        for kept, _ in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
-    ]
-    assert clf.history_.logic
-    assert not all(parts)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
+        y = (X["a"] + 1.6 * rng.normal(size=60) > 0).to_numpy()
+        clf = BaconClassifier(random_state=0, max_leaves=1).fit(X, y)
+        folds = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
+        if clf.history_.logic and not all(clone(clf).fit(X.iloc[k], y[k]).history_.logic for k, _ in folds):
+            break
+    else:
+        pytest.fail("no table of 20 has logic that is lost on a part")
     assert len(thresholds.scenarios(clf, X, y).rows) == 3
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baconlogic import Gate, Leaf, Tree
+from baconlogic import Gate, Leaf, Not, Tree
 from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Ramp, Sigmoid, Table
 from baconlogic.learn import encode, validate
@@ -151,13 +151,31 @@ def test_growth_starts_from_init_and_grows():
     assert clf.score(X, Y) > 0.95
 
 
-def test_ramps_and_tables_are_kept_and_other_leaves_learned():
+def test_ramps_are_kept_and_other_leaves_learned():
     told = X.assign(k=np.where(X["c"] > 8.0, "high", "low"))
     tree = Tree.parse('HD(HC(a[0 at 3, 1 at 5], b), k[1 if "high", 0 if "low"])')
     found = {leaf.feature: leaf.criterion for leaf in leaves(fit(told, init=tree).tree_)}
     assert found["a"] == Ramp([(3.0, 0.0), (5.0, 1.0)])
     assert isinstance(found["b"], Sigmoid)
-    assert found["k"] == Table([("high", 1.0), ("low", 0.0)])
+    assert [category for category, _ in found["k"].truths] == ["high", "low"]
+    assert all(0.0 < truth < 1.0 for _, truth in found["k"].truths)
+
+
+def test_a_typed_tree_keeps_its_gates_names_and_negations():
+    told = X.assign(k=np.where(X["c"] > 8.0, "high", "low"))
+    table = Leaf("k", Table({"high": 0.8, "low": 0.3, "never": 0.31}, other=0.4), "kind")
+    three = Gate([Leaf("a", Sigmoid(4.0, 1.0), "large a"), Not(Leaf("b"), name="no b"), table], "HC", name="all three")
+    tree = Tree(
+        Gate([Not(three, name="against"), Leaf("c", Ramp([(7.0, 0.0), (9.0, 1.0)]))], "HD", name="the decision")
+    )
+    found = fit(told, init=tree).tree_
+    for path, node in tree.walk():
+        assert (type(found[path]), found[path].name) == (type(node), node.name)
+        assert len(found[path].children) == len(node.children)
+    assert found[1,] == tree[1,]
+    truths = dict(found[0, 0, 2].criterion.truths)
+    assert (truths["never"], found[0, 0, 2].criterion.other) == (0.31, 0.4)
+    assert truths["high"] != 0.8
 
 
 def test_a_bare_leaf_on_text_gets_a_table():

@@ -21,13 +21,14 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from baconlogic.core import Floats
 from baconlogic.core.answers import LARGEST
 from baconlogic.core.checks import Hint, ParameterError
-from baconlogic.core.columns import Columns
+from baconlogic.core.columns import Columns, is_missing
 from baconlogic.core.decision import Decision
+from baconlogic.core.nodes import Leaf, flatten
 from baconlogic.core.subject import subject
 from baconlogic.core.tree import Tree
 from baconlogic.learn import encode, params, thresholds
 from baconlogic.learn.fit import CallbackSupportMixin, Progress, decide, with_callbacks
-from baconlogic.learn.path import with_entry
+from baconlogic.learn.path import Path, PathEntry, with_entry
 
 
 class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -38,17 +39,23 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
 
     Parameters
     ----------
-    search : "auto", "growth", "additive", "peel", "sinkhorn", "refine", "calibrate" or a `baconlogic.search` object
-        How to find the tree. "auto" needs no thought. "additive" gives scorecards: weighted means. "refine" learns the
-        parameters of `init` (or of the chain `order` states) and keeps its structure, the default where these are
-        given; "calibrate" keeps `init` as it is and fits the threshold and the probability only.
+    search : "auto", "cards", "growth", "additive", "peel", "sinkhorn", "refine", "calibrate" or a `baconlogic.search`
+        How to find the tree. "auto" needs no thought: exact chains where there are some, else "cards", trees of two
+        levels with round numbers. "growth" gives deep trees, "additive" weighted means of gentle criteria. "refine"
+        learns the parameters of `init` (or of the chain `order` states) and keeps its structure, the default where
+        these are given; "calibrate" keeps `init` as it is and fits the threshold and the probability only.
     criteria : "learned", "sigmoid" or "minmax"
         How numbers become truths: slope, centre and direction learned, or the paper's fixed normalisers.
     max_leaves : int, default None
         The largest tree to consider; None lets the search decide (10, or the whole of a crisp chain).
+    form : "auto", "checklist", "scorecard", "rules" or "graded"
+        At least k of n conditions, points that add up, any of groups that are all of conditions (or the dual), or gates
+        over graded conditions. "auto" takes what reads simplest among all that hold out as well.
     simplicity : "best" or "one-se"
-        Take the size with the lowest held-out log-loss (the smaller tree in a tie), or the smallest within one
-        standard error of it.
+        How sure it must be that a simpler tree does worse on rows held out before it is passed over: by a third of a
+        standard error of the difference, or by one.
+    groups : mapping of names to lists of features, default None
+        Ask for a tree over these named parts, each over its own features.
     reuse : bool
         Whether a feature may be used more than once, e.g. for "large but not too large".
     order : list of features, default None
@@ -62,7 +69,7 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
     aggregator : "gcd" or "exact"
     class_weight : mapping, "balanced" or None
     warm_start : bool
-        Start the next fit from the trees of the last one.
+        Start the next fit from the trees of the last one, where the search can: "growth" and "refine".
     n_jobs : int, default None
         Searches to run side by side, through joblib. The result does not depend on it.
     random_state : int, RandomState or None
@@ -75,7 +82,8 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
     ----------
     tree_ : Tree, or a tuple of trees, one a class
     threshold_ : the truth at which the decision turns; an array with more than two classes
-    path_ : the best tree of each size with its held-out scores; a tuple of such lists with more than two classes
+    path_ : the best tree of each form and size with its held-out scores, a list that prints as a table, the one that
+        was taken marked; a tuple of such lists with more than two classes
     history_ : why the search stopped and what it reached; a tuple with more than two classes
     decision_ : the whole decision, which `save` writes
     classes_, n_features_in_, feature_names_in_
@@ -87,7 +95,9 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         *,
         criteria: str = "learned",
         max_leaves: int | None = None,
+        form: str = "auto",
         simplicity: str = "best",
+        groups: Mapping[str, Sequence[str]] | None = None,
         reuse: bool = True,
         order: Sequence[str] | None = None,
         directions: str | Mapping[str, str] | None = None,
@@ -106,7 +116,9 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         self.search = search
         self.criteria = criteria
         self.max_leaves = max_leaves
+        self.form = form
         self.simplicity = simplicity
+        self.groups = groups
         self.reuse = reuse
         self.order = order
         self.directions = directions
@@ -129,6 +141,9 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         before = self.decision_ if self.warm_start and hasattr(self, "decision_") else None
         table, labels, weight = self._checked(X, y, sample_weight)
         self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) == 1:
+            only = f"y holds a single class, {self.classes_.tolist()[0]!r}: every answer will be that class"
+            warnings.warn(f"{only}; give rows of two classes or more to learn from", UserWarning, stacklevel=3)
         importance = np.ones(len(self.classes_))
         if self.class_weight is not None:
             importance = self._class_weights(labels, codes, weight)
@@ -180,29 +195,48 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
     def _take(self, decision: Decision, paths: Sequence[Any], histories: Sequence[Any]) -> None:
         self.decision_ = decision
         thresholds = [float(link.threshold) for link in decision.links]
-        each: Any = decision.trees, tuple(paths), tuple(histories)
+        found = zip(paths, histories, decision.trees, strict=True)
+        marked = tuple(path.marked(history, tree) for path, history, tree in found)
+        each: Any = decision.trees, marked, tuple(histories)
         if len(self.classes_) == 2:
             each = [part[0] for part in each]
         self.tree_, self.path_, self.history_ = each
         self.threshold_ = thresholds[0] if len(self.classes_) == 2 else np.array(thresholds)
 
     def with_leaves(self, leaves: int, label: Any = None) -> Self:
-        """Return a copy that takes another entry of `path_`: the tree with this many leaves (of the class `label`)."""
-        check_is_fitted(self)
-        several, known = len(self.classes_) > 2, self.classes_.tolist()
-        if label not in known and (several or label is not None):
-            raise ValueError(f"there is a path for each class; give label=, one of {known}")
-        place = known.index(label) if several else 0
-        paths: Any = self.path_ if several else (self.path_,)
-        entry = next((entry for entry in paths[place] if entry.leaves == leaves), None)
+        """Return a copy that takes the best entry of `path_` with this many leaves (of the class `label`)."""
+        path = self._path(label)
+        entry = next((entry for entry in path.sizes() if entry.leaves == leaves), None)
         if entry is None:
-            sizes = ", ".join(str(entry.leaves) for entry in paths[place]) or "none: nothing was learned"
+            sizes = ", ".join(str(entry.leaves) for entry in path.sizes()) or "none: nothing was learned"
             raise ValueError(f"path_ has no tree of {leaves!r} leaves; its sizes are {sizes}")
-        histories = self.history_ if several else (self.history_,)
+        return self.with_entry(entry, label)
+
+    def with_entry(self, entry: PathEntry | int, label: Any = None) -> Self:
+        """Return a copy that takes another entry of `path_`, or the one at this place of it (of the class `label`)."""
+        path = self._path(label)
+        if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
+            if not -len(path) <= entry < len(path):
+                raise ValueError(
+                    f"path_ has no entry at {entry}; it has {len(path)}, at the places 0 to {len(path) - 1}"
+                )
+            entry = path[int(entry)]
+        if not isinstance(entry, PathEntry) or entry not in path:
+            raise ValueError("entry must be one of path_, or its place there")
+        several, place = len(self.classes_) > 2, self.classes_.tolist().index(label) if len(self.classes_) > 2 else 0
+        paths, histories = (each if several else (each,) for each in (self.path_, self.history_))
         decision, changed = with_entry(self.decision_, paths, histories, place, entry)
         other = copy.copy(self)
         other._take(decision, paths, changed)
         return other
+
+    def _path(self, label: Any) -> Path:
+        check_is_fitted(self)
+        several, known = len(self.classes_) > 2, self.classes_.tolist()
+        if label not in known and (several or label is not None):
+            raise ValueError(f"there is a path for each class; give label=, one of {known}")
+        path: Path = self.path_[known.index(label)] if several else self.path_
+        return path
 
     def with_threshold(self, where: Any, X: Any = None, y: ArrayLike | None = None) -> Self:
         """Return a copy whose decision between two classes turns elsewhere; probabilities stay what they are.
@@ -249,7 +283,10 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
 
     def _decide(self, what: str, X: Any) -> Any:
         check_is_fitted(self)
-        return getattr(self.decision_, what)(self._table(X, reset=False))
+        table = self._table(X, reset=False)
+        for name in _numeric(self.decision_):  # a tree would take it as a very large number, and `fit` does not
+            encode.refuse_infinity(name, table.numbers(name))
+        return getattr(self.decision_, what)(table)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole decision as JSON; `baconlogic.load` reads it, with numpy alone."""
@@ -263,7 +300,18 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         return tags
 
 
+def _numeric(decision: Decision) -> dict[str, None]:
+    """Return the columns that the trees read as numbers."""
+    leaves = (node for tree in decision.trees for node, _ in flatten(tree.root) if isinstance(node, Leaf))
+    return dict.fromkeys(leaf.feature for leaf in leaves if not leaf.criterion.categorical)
+
+
 def _labels(y: ArrayLike) -> NDArray[Any]:
+    given = np.asarray(y)
+    several = given.tolist() if given.dtype == object and given.ndim == 1 else []
+    lacking = [row for row, label in enumerate(several) if is_missing(label)]
+    if lacking:
+        raise ValueError(f"y is missing in {len(lacking)} row(s), the first is row {lacking[0]}; leave these rows out")
     labels = np.asarray(column_or_1d(y, warn=True))
     assert_all_finite(labels, input_name="y")
     kinds = {type(label) for label in labels.tolist()} if labels.dtype == object else set()

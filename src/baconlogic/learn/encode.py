@@ -9,39 +9,36 @@ row with weight 2 counts as the same row twice, and no case is both learned from
 few different rows, each many times, holding one out would hide it altogether: its cases are shared among PIECES. Where
 there are more than MOST_SORTED rows all this matters little, and equal rows are left apart.
 
-A typed tree can be the start of a search: n-ary gates become chains of binary ones, negations move into the leaves. A
-leaf without a criterion on a column that does not hold truths gets one that is learned; a sigmoid is refined; a ramp or
-a table of truths is kept as it was typed.
+A typed tree can be the start of a search: its gates stay, and so do names and negations as long as the structure does.
+A leaf without a criterion on a column that does not hold truths gets one that is learned; a sigmoid, and a table of
+truths of categories, are refined; a ramp or any other criterion is kept as it was typed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from itertools import accumulate
-from typing import Any, Final
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from baconlogic.core import Floats, Ints, gcd
-from baconlogic.core.answers import LARGEST, Kind
+from baconlogic.core.answers import LARGEST
 from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.core.columns import Columns
-from baconlogic.core.criteria import Criterion, Given, Ramp, Sigmoid, Table
-from baconlogic.core.gcd import NEUTRAL
+from baconlogic.core.criteria import Criterion, Given, Interval, Ramp, Sigmoid, Table
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations
 from baconlogic.core.tree import Tree
 from baconlogic.kernel.loops import MISSING
-from baconlogic.kernel.loss import Topology
+from baconlogic.kernel.loss import topology
+from baconlogic.learn.column import CATEGORY, NUMBER, TRUTH, Column
 from baconlogic.learn.search import draft as drafts
+from baconlogic.learn.search.conditions import round_in_gap
 from baconlogic.learn.search.draft import CRISP, Draft, Literal
 
-NUMBER: Final = "number"
-TRUTH: Final = "truth"
-CATEGORY: Final = "category"
-FARTHEST = 1e6  # scaled values beyond are cut: no criterion tells them apart
 REACH = 3.0  # a category for which y is true a deviation more often than overall lies as far out as 3 of a number
 PRIOR_ROWS = 10.0  # how many rows of the overall rate a category's own rate is mixed with
 
@@ -50,39 +47,8 @@ PARTS = 5  # a category's rate is taken from the other parts, so that a row does
 MOST_SORTED = 200_000  # sorting more rows would cost more than it gives
 FEW = 100  # with fewer different rows, each stands for several
 PIECES = 5
-HARD = gcd.gcd.coefficients(gcd.HARD).power  # the least power of a hard gate of two inputs
-
-
-@dataclass(frozen=True)
-class Column:
-    """One feature of the table, as it was at fit."""
-
-    name: str
-    kind: Kind
-    values: NDArray[Any] = field(repr=False)  # numbers, NaN where missing; or codes of categories, -1 where missing
-    centre: float = 0.0
-    scale: float = 1.0
-    categories: tuple[Any, ...] = ()
-
-    @property
-    def known(self) -> NDArray[Any]:
-        """The values that are not missing."""
-        return self.values[self.values >= 0 if self.kind == CATEGORY else ~np.isnan(self.values)]
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether values are missing."""
-        return len(self.known) < len(self.values)
-
-    @property
-    def constant(self) -> bool:
-        """Whether it has at most one value and none missing, so that nothing can be learned from it."""
-        return self.known.size == 0 or (not self.has_missing and self.single)
-
-    @property
-    def single(self) -> bool:
-        """Whether all values that are not missing are the same."""
-        return bool((self.known == self.known[:1]).all())
+MANY = 20  # categories that all read as numbers are hardly meant as such
+NEARLY = 0.02  # a truth this far from 0 or 1 is as good as that
 
 
 def read(table: Columns, weight: Floats) -> list[Column]:
@@ -130,9 +96,8 @@ def _read(table: Columns, name: str, kept: Ints, weight: Floats) -> Column:
     try:
         values = table.numbers(name)[kept]
     except ValueError:
-        return _categories(name, table.categories(name)[kept])
-    if np.isinf(values).any():
-        raise ValueError(f"column {name!r} contains infinity; replace it by a number, or by NaN if it is not known")
+        return _categories(name, table.categories(name)[kept], table.order(name))
+    refuse_infinity(name, values)
     known = ~np.isnan(values)
     if (np.abs(values[known]) > LARGEST).any():
         raise ValueError(f"column {name!r} contains numbers beyond {LARGEST:g}; divide it, or take its logarithm")
@@ -142,7 +107,14 @@ def _read(table: Columns, name: str, kept: Ints, weight: Floats) -> Column:
         return Column(name, TRUTH, values, 0.5, 0.5)
     if np.ptp(values[known]) < SMALLEST:
         values = np.where(known, values[known][0], np.nan)
-    return Column(name, NUMBER, values, *_robust(values[known], weight[known]))
+    of_two = bool(np.isin(values[known], (values[known].min(), values[known].max())).all())
+    return Column(name, NUMBER, values, *_robust(values[known], weight[known]), of_two=of_two)
+
+
+def refuse_infinity(name: str, values: Floats) -> None:
+    """Refuse a column with numbers that are infinite: more often a division by 0 than a value."""
+    if np.isinf(values).any():
+        raise ValueError(f"column {name!r} contains infinity; replace it by a number, or by NaN if it is not known")
 
 
 def _robust(values: Floats, share: Floats) -> tuple[float, float]:
@@ -158,16 +130,32 @@ def _robust(values: Floats, share: Floats) -> tuple[float, float]:
     return float(middle), 1.0
 
 
-def _categories(name: str, values: NDArray[Any]) -> Column:
+def _categories(name: str, values: NDArray[Any], order: tuple[Any, ...] = ()) -> Column:
     for value in values:
         if isinstance(value, float):
             raise TypeError(f"column {name!r} mixes text and numbers, e.g. {value!r}; make it all text or all numbers")
         if value is not None and not isinstance(value, str | int | bool):
-            raise TypeError(f"column {name!r}: argument must be a string or a number, got {value!r:.60}")
+            kind = f"argument must be a string or a number, got {value!r:.60}"
+            raise TypeError(f"column {name!r}: {kind}; of a date, make a number such as days or a year")
     known = sorted({value for value in values if value is not None}, key=lambda value: (type(value).__name__, value))
+    if order:
+        seen = set(known)
+        known = [value for value in order if value in seen]
+    if len(known) > MANY and all(isinstance(value, str) and _is_number(value) for value in known):
+        many = f"column {name!r} holds {len(known)} different numbers as text, e.g. {known[0]!r:.30}"
+        warnings.warn(f"{many}; each is taken as a category, so make numbers of them if that is meant", stacklevel=2)
     place = {value: code for code, value in enumerate(known)}  # True and 1 are one, as in a table of truths
     codes = np.array([-1 if value is None else place[value] for value in values], dtype=np.int64)
-    return Column(name, CATEGORY, codes, categories=tuple(known))
+    return Column(name, CATEGORY, codes, categories=tuple(known), ordered=bool(order))
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text reads as a number, also with a decimal comma."""
+    try:
+        float(text.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -177,6 +165,7 @@ class Source:
     feature: int
     criterion: Criterion | None = None
     negated: bool = False  # whether the column holds the complement of the criterion's truths
+    coded: bool = False  # whether the column holds the codes of categories, each of which gets its own truth
 
 
 def shown(column: Column, source: Source, y: Floats, cases: Floats, rows: Ints, fit: Ints | None = None) -> Floats:
@@ -185,11 +174,13 @@ def shown(column: Column, source: Source, y: Floats, cases: Floats, rows: Ints, 
     A category's place is learned from the rows `fit`, by default from these, each from the others.
     """
     part = replace(column, values=column.values[rows])
+    if source.coded:
+        return np.where(part.values >= 0, part.values, MISSING)
     if source.criterion is not None:
         truths = fixed_truths(part, source.criterion)
         return 1.0 - truths if source.negated else truths
     if column.kind != CATEGORY:
-        return scaled(part)
+        return part.scaled
     if fit is None:
         return _unseen_places(part, y[rows], cases[rows])
     known = places(replace(column, values=column.values[fit]), y[fit], cases[fit])
@@ -202,49 +193,129 @@ def root_of(
 ) -> Node:  # fmt: skip
     """Return a draft in raw units; `places` are those of the categories of each source, if it has any.
 
-    `crisp`: 0/1 features that come out nearly so are taken as they are.
+    `crisp`: what comes out nearly crisp is crisp: a 0/1 feature as it is, a cut at a round number, a set of categories;
+    and products of products are one gate.
     """
-    p, nodes = draft.parts, []
-    for literal in map(Literal, draft.columns, *draft.parts[:3]):
+
+    def leaf(literal: Literal, typed: Leaf | None) -> Node:
         source = sources[literal.column]
-        nodes.append(_leaf(columns[source.feature], source, literal, places[literal.column], crisp))
-    for left, right, weight, andness in zip(*draft.shape, p.weight, p.andness, strict=True):
-        nodes.append(_gate(nodes[left], nodes[right], float(weight), float(andness), aggregator))
+        return _leaf(columns[source.feature], source, literal, places[literal.column], crisp, typed)
+
+    if draft.typed is not None:
+        return _as_typed(draft, draft.typed, leaf)
+    nodes = [leaf(literal, None) for literal in draft.literals]
+    for inputs, andness, weights in zip(draft.shape.gates, draft.parts.andness.tolist(), draft.weights, strict=True):
+        gate = Gate([nodes[k] for k in inputs], andness, weights.tolist(), aggregator)
+        nodes.append(_flat(gate) if crisp else gate)
     return nodes[-1]
 
 
-def _leaf(column: Column, source: Source, literal: Literal, place: Floats, crisp: bool) -> Node:
+def _flat(gate: Gate) -> Gate:
+    """Return a product, or its dual, with the products among its inputs taken in: the same function."""
+    dual = gate.andness < gcd.NEUTRAL
+    if not _multiplies(gate, dual):
+        return gate
+    inputs = [each for node in gate.inputs for each in (node.children if _multiplies(node, dual) else (node,))]
+    andness = gcd.product(len(inputs))
+    return Gate(inputs, 1.0 - andness if dual else andness, None, gate.aggregator)
+
+
+def _multiplies(node: Node, dual: bool) -> bool:
+    if not isinstance(node, Gate) or max(node.weights) - min(node.weights) > 1e-9:
+        return False
+    andness = 1.0 - node.andness if dual else node.andness
+    return abs(andness - gcd.product(len(node.inputs))) < 1e-9
+
+
+def _as_typed(draft: Draft, typed: Node, leaf: Callable[[Literal, Leaf], Node]) -> Node:
+    """Return the typed tree with the numbers of the draft: names and negations stay where they were.
+
+    Under an odd number of negations the draft has the complement of a node.
+    """
+    literals, gates = iter(draft.literals), zip(draft.parts.andness.tolist(), draft.weights, strict=True)
+    made: list[Node] = []
+    for (node, negated), (_, below) in zip(_signed(typed), flatten(typed), strict=True):
+        if isinstance(node, Leaf):
+            literal = next(literals)
+            made.append(leaf(_complement(literal) if negated else literal, node))
+        elif isinstance(node, Gate):
+            andness, weights = next(gates)
+            andness = 1.0 - andness if negated else andness
+            made.append(Gate([made[k] for k in below], andness, weights.tolist(), node.aggregator, node.name))
+        else:
+            made.append(node.with_children((made[below[0]],)))
+    return made[-1]
+
+
+def _complement(leaf: Literal) -> Literal:
+    return leaf._replace(slope=-leaf.slope, missing=-leaf.missing, table=[-logit for logit in leaf.table])
+
+
+def _leaf(
+    column: Column, source: Source, literal: Literal, place: Floats, crisp: bool, typed: Leaf | None = None
+) -> Node:
+    """Return a leaf in raw units; one that was typed has its name, and its criterion where that is kept."""
+    name = "" if typed is None else typed.name
     if source.criterion is not None:
-        leaf = Leaf(column.name, source.criterion)
-        return Not(leaf) if source.negated else leaf
-    _, slope, centre, missing = literal
+        leaf = Leaf(column.name, source.criterion, name)
+        return Not(leaf) if source.negated and typed is None else leaf
+    slope, centre, missing = literal.slope, literal.centre, literal.missing
     when_missing = _sigmoid(missing) if column.has_missing else None
+    if crisp and typed is None and not source.coded and column.kind != TRUTH:
+        sharp = _sharp(column, literal, place, when_missing)
+        if sharp is not None:
+            return sharp
+    if source.coded:
+        return Leaf(column.name, _table(column, literal, when_missing, typed), name)
     if column.kind == TRUTH:
         at_0, at_1 = (_sigmoid(slope * (x - centre)) for x in (-1.0, 1.0))
         if not crisp or min(at_0, at_1) >= 0.1 or max(at_0, at_1) <= 0.9:
-            return Leaf(column.name, Ramp([(0.0, at_0), (1.0, at_1)], missing=when_missing))
+            return Leaf(column.name, Ramp([(0.0, at_0), (1.0, at_1)], missing=when_missing), name)
         if at_1 > at_0:
-            return Leaf(column.name, Given(when_missing))
-        return Not(Leaf(column.name, Given(None if when_missing is None else 1.0 - when_missing)))
+            return Leaf(column.name, Given(when_missing), name)
+        return Not(Leaf(column.name, Given(None if when_missing is None else 1.0 - when_missing)), name)
     if column.kind == CATEGORY:
         placed = zip(column.categories, place, strict=True)
         truths = [(category, _sigmoid(slope * (at - centre))) for category, at in placed]
         other = _sigmoid(-slope * centre) if when_missing is None else when_missing
-        return Leaf(column.name, Table(truths, other=other, missing=when_missing))
+        return Leaf(column.name, Table(truths, other=other, missing=when_missing), name)
     raw_centre = float(np.clip(column.centre + column.scale * centre, -LARGEST, LARGEST))
-    return Leaf(column.name, Sigmoid(raw_centre, slope / column.scale, missing=when_missing))
+    return Leaf(column.name, Sigmoid(raw_centre, slope / column.scale, missing=when_missing), name)
 
 
-def _gate(left: Node, right: Node, weight: float, andness: float, aggregator: str) -> Gate:
-    """Return a gate of two nodes; a weighted mean of weighted means is one gate."""
-    inputs: list[tuple[Node, float]] = []
-    for node, part in ((left, weight), (right, 1.0 - weight)):
-        if isinstance(node, Gate) and node.andness == andness == NEUTRAL:
-            inputs += [(child, part * own) for child, own in zip(node.inputs, node.weights, strict=True)]
-        else:
-            inputs.append((node, part))
-    nodes, weights = zip(*inputs, strict=True)
-    return Gate(nodes, andness, weights, aggregator)
+def _sharp(column: Column, literal: Literal, place: Floats, when_missing: float | None) -> Leaf | None:
+    """Return a leaf that is nearly true or nearly not for almost all known values as a cut or a set, or None."""
+    at = place[column.known] if column.kind == CATEGORY else replace(column, values=column.known).scaled
+    truths = 1.0 / (1.0 + np.exp(-np.clip(literal.slope * (at - literal.centre), -50.0, 50.0)))
+    if np.mean(np.minimum(truths, 1.0 - truths) > NEARLY) > NEARLY:
+        return None
+    if when_missing is not None:
+        when_missing = 0.0 if when_missing < NEARLY else 1.0 if when_missing > 1.0 - NEARLY else when_missing
+    if column.kind == CATEGORY:
+        holds = literal.slope * (place - literal.centre) > 0.0
+        other = float(holds.sum() > len(holds) / 2)
+        several = len({isinstance(c, str) for c in column.categories}) > 1
+        each = zip(column.categories, holds.astype(float).tolist(), strict=True)
+        listed = [(c, own) for c, own in each if own != other or several]
+        return Leaf(column.name, Table(listed, other, when_missing)) if listed else None
+    centre, reach = column.centre + column.scale * literal.centre, CRISP * column.scale / abs(literal.slope)
+    whole = bool((column.known == np.rint(column.known)).all())  # then the lower of two values will do
+    low, high = math.floor(centre) if whole else centre - reach, centre + reach
+    mark = round_in_gap(low, high, high - low if whole else 0.0)
+    above = literal.slope > 0.0
+    return Leaf(column.name, Interval(mark if above else None, None if above else mark, when_missing))
+
+
+def _table(column: Column, literal: Literal, when_missing: float | None, typed: Leaf | None) -> Table:
+    """Return the truths of a leaf by category; what was typed of others stays, else these have the mean of all rows."""
+    truths = dict(zip(column.categories, map(_sigmoid, literal.table), strict=True))
+    if typed is not None and isinstance(typed.criterion, Table):
+        before = typed.criterion
+        kept = [(category, truth) for category, truth in before.truths if category not in truths]
+        return Table([*truths.items(), *kept], before.other, before.missing if when_missing is None else when_missing)
+    codes = column.known
+    mean = _sigmoid(float(np.array(literal.table)[codes].mean())) if len(codes) else 0.5
+    return Table(list(truths.items()), mean if when_missing is None else when_missing, when_missing)
 
 
 def places(column: Column, y: Floats, cases: Floats, base: float | None = None) -> Floats:
@@ -270,13 +341,6 @@ def _unseen_places(column: Column, y: Floats, cases: Floats) -> Floats:
         known = places(replace(column, values=column.values[others]), y[others], cases[others], base)
         out[own] = np.where(column.values[own] >= 0, known[column.values[own]], MISSING)
     return out
-
-
-def scaled(column: Column) -> Floats:
-    """Return the values of a feature of numbers or truths on its scale."""
-    with np.errstate(over="ignore"):
-        values = np.clip((column.values - column.centre) / column.scale, -FARTHEST, FARTHEST)
-    return np.where(np.isnan(column.values), MISSING, values)
 
 
 def raw(column: Column) -> NDArray[Any]:
@@ -309,23 +373,31 @@ def fixed_criterion(column: Column, kind: str, rising: bool) -> Criterion:
     return make(column.values, rising=rising, missing=missing)
 
 
-def fixed_sources(tree: Tree, columns: Sequence[Column]) -> list[Source]:
-    """Return the extra columns a typed tree needs: those of criteria that are kept as they are."""
+def typed_sources(tree: Tree, columns: Sequence[Column]) -> list[Source]:
+    """Return the columns that the leaves of a typed tree read, leaf by leaf."""
     place = {column.name: i for i, column in enumerate(columns)}
-    found = []
-    for node, negated in _signed(tree.root):
-        if isinstance(node, Leaf) and not _learnable(node, columns[place[node.feature]]):
-            if columns[place[node.feature]].kind == CATEGORY and not node.criterion.categorical:
-                raise ValueError(f"init reads {node.feature!r} as a number, but the column holds text; type a table")
-            found.append(Source(place[node.feature], node.criterion, negated))
-    return found
+    return [
+        _source(node, negated, place[node.feature], columns[place[node.feature]])
+        for node, negated in _signed(tree.root)
+        if isinstance(node, Leaf)
+    ]
+
+
+def _source(leaf: Leaf, negated: bool, feature: int, column: Column) -> Source:
+    if _is_table(leaf, column):
+        return Source(feature, coded=True)
+    if _learnable(leaf, column):
+        return Source(feature)
+    if column.kind == CATEGORY and not leaf.criterion.categorical:
+        raise ValueError(f"init reads {leaf.feature!r} as a number, but the column holds text; type a table")
+    return Source(feature, leaf.criterion, negated)
 
 
 def check_complete(tree: Tree, columns: Sequence[Column]) -> None:
     """Refuse a tree that is to be kept as it is, but cannot be evaluated without learning something."""
     place = {column.name: column for column in columns}
     for _, leaf in tree.walk():
-        if isinstance(leaf, Leaf) and _learnable(leaf, place[leaf.feature]):
+        if isinstance(leaf, Leaf) and (_learnable(leaf, place[leaf.feature]) or _is_table(leaf, place[leaf.feature])):
             column = place[leaf.feature]
             if leaf.criterion.holds_truths and column.kind != TRUTH:
                 lacks = "no criterion"
@@ -345,6 +417,11 @@ def _learnable(leaf: Leaf, column: Column) -> bool:
     return leaf.criterion.learnable and column.kind == NUMBER
 
 
+def _is_table(leaf: Leaf, column: Column) -> bool:
+    """Whether a leaf has a truth for each category of a column: those are refined."""
+    return column.kind == CATEGORY and isinstance(leaf.criterion, Table)
+
+
 def _signed(root: Node) -> list[tuple[Node, bool]]:
     """Return each node, children first, with whether an odd number of negations stands above it."""
     order = flatten(root)
@@ -352,67 +429,49 @@ def _signed(root: Node) -> list[tuple[Node, bool]]:
 
 
 def draft_of(tree: Tree, columns: Sequence[Column], sources: Sequence[Source]) -> Draft:
-    """Return the draft that a tree is refined from."""
+    """Return the draft that a tree is refined from: negations are moved into the leaves."""
     m = sum(isinstance(node, Leaf) for _, node in tree.walk())
     leaves: list[Literal] = []
-    gates: list[tuple[int, int, float, float]] = []  # left, right, weight, andness
+    gates: list[Gate] = []
+    inputs: list[list[int]] = []  # of each gate
+    andness: list[float] = []
     made: list[int] = []  # the number of each node in the draft
+    own = iter(typed_sources(tree, columns))
     for (node, negated), (_, below) in zip(_signed(tree.root), flatten(tree.root), strict=True):
         if isinstance(node, Leaf):
             made.append(len(leaves))
-            leaves.append(_literal(node, negated, columns, sources))
-            continue
-        at = made[below[0]]
-        if isinstance(node, Gate):
-            for child, (weight, andness) in zip(below[1:], _binary(node, negated), strict=True):
-                gates.append((at, made[child], weight, andness))
-                at = m + len(gates) - 1
-        made.append(at)
-    left, right, weights, andnesses = zip(*gates, strict=True) if gates else ((), (), (), ())
-    shape = Topology(np.array(left, dtype=np.int64), np.array(right, dtype=np.int64))
-    return drafts.join(shape, leaves, weights, andnesses)
+            source = next(own)
+            leaf = _literal(node, columns[source.feature], source)._replace(column=sources.index(source))
+            leaves.append(_complement(leaf) if negated else leaf)
+        elif isinstance(node, Gate):
+            made.append(m + len(gates))
+            gates.append(node)
+            inputs.append([made[k] for k in below])
+            andness.append(1.0 - node.andness if negated else node.andness)
+        else:
+            made.append(made[below[0]])
+    weights = [weight for gate in gates for weight in gate.weights]
+    return drafts.join(topology(inputs), leaves, weights, andness)._replace(typed=tree.root)
 
 
-def _literal(leaf: Leaf, negated: bool, columns: Sequence[Column], sources: Sequence[Source]) -> Literal:
-    feature = [column.name for column in columns].index(leaf.feature)
-    column, sign = columns[feature], -1.0 if negated else 1.0
-    if not _learnable(leaf, column):
-        return Literal(sources.index(Source(feature, leaf.criterion, negated)), 1.0, 0.0)
+def _literal(leaf: Leaf, column: Column, source: Source) -> Literal:
+    """Return a leaf's numbers to start from."""
+    missing = _logit(leaf.criterion.missing)
+    if source.criterion is not None:
+        return Literal(0)
+    if source.coded:
+        truths = fixed_truths(replace(column, values=np.arange(len(column.categories))), leaf.criterion)
+        return Literal(0, missing=missing, table=[_logit(truth, 1e-9) for truth in truths.tolist()])
     slope, centre = CRISP if column.kind == TRUTH else 2.0, 0.0  # crisp: 0 and 1 lie at -1 and 1
     if column.kind != TRUTH and isinstance(leaf.criterion, Sigmoid):  # the shape that is learned, by these two numbers
         slope = leaf.criterion.slope * column.scale
         centre = (leaf.criterion.centre - column.centre) / column.scale
-    return Literal(sources.index(Source(feature)), sign * slope, centre, sign * _logit(leaf.criterion.missing))
+    return Literal(0, slope, centre, missing)
 
 
-def _binary(gate: Gate, negated: bool) -> list[tuple[float, float]]:
-    """Return, for each input but the first, the weight of what came before and the andness of a gate of the two."""
-    andness, coefficients = 1.0 - gate.andness if negated else gate.andness, gate.coefficients
-    if coefficients.mean == 0.0 and not math.isinf(coefficients.power):
-        found = []
-        for before, new in _pairs([len(gate.weights) * weight * coefficients.power for weight in gate.weights]):
-            side = gcd.andness_of_power((before + new) / 2.0, 2)
-            found.append((float(before / (before + new)), float(1.0 - side if andness < gcd.NEUTRAL else side)))
-        return found
-    each = zip(accumulate(gate.weights[:-1]), gate.weights[1:], strict=True)
-    return [(float(total / (total + weight)), float(andness)) for total, weight in each]
-
-
-def _pairs(exponents: list[float]) -> list[tuple[float, float]]:
-    """Return the exponents (of what came before, of the newcomer) of binary gates whose chain is a weighted product.
-
-    What came before may be raised to any power if its own exponents are divided by it: to one that keeps a gate hard.
-    """
-    found, scale = [], 1.0
-    for new in reversed(exponents[2:]):
-        before = max(2.0 * HARD - new / scale, 0.5)
-        found.append((before, new / scale))
-        scale *= before
-    return [(exponents[0] / scale, exponents[1] / scale), *reversed(found)]
-
-
-def _logit(truth: float | None) -> float:
+def _logit(truth: float | None, inside: float = 0.01) -> float:
+    """Return the logit of a truth, kept so far inside; 0 where there is none."""
     if truth is None:
         return 0.0
-    inside = min(max(truth, 0.01), 0.99)
-    return math.log(inside / (1.0 - inside))
+    truth = min(max(truth, inside), 1.0 - inside)
+    return math.log(truth / (1.0 - truth))

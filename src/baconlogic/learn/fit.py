@@ -21,9 +21,9 @@ from baconlogic.core.nodes import Leaf
 from baconlogic.core.tree import Tree
 from baconlogic.kernel.compile import interruptible
 from baconlogic.learn import validate
-from baconlogic.learn.encode import CATEGORY
+from baconlogic.learn.column import CATEGORY
 from baconlogic.learn.params import Params, unmet
-from baconlogic.learn.path import History, PathEntry, tree_provenance
+from baconlogic.learn.path import History, Path, tree_provenance
 from baconlogic.learn.search.problem import Found, Search
 from baconlogic.learn.validate import Fold, Target, Values
 from baconlogic.metrics import base_log_loss
@@ -43,14 +43,14 @@ except ImportError:  # scikit-learn before 1.9
 
 Job = tuple[int, Search, Ints, Ints | None]  # which target, the search, the rows to learn from, those held out
 Tries = tuple[Found, list[Fold]]  # on all rows, and on folds
-Result = tuple[Tree, Link, list[PathEntry], History]
+Result = tuple[Tree, Link, Path, History]
 
 SEARCHING = 0.8  # the part of a time budget that searches share; the rest is for what comes before and after
 
 
 def decide(
     p: Params, counts: Floats, importance: Floats, progress: Progress
-) -> tuple[Decision, list[list[PathEntry]], list[History]]:
+) -> tuple[Decision, list[Path], list[History]]:
     """Learn each class, all searches side by side; return the decision and, a class each, the path and the history.
 
     `counts` (rows, classes) is how much each class weighs in each row, the `importance` of classes included.
@@ -144,8 +144,10 @@ def _result(p: Params, counts: Floats, index: int, target: Target | None, tries:
         y = counts[:, index] / weight
         mute = "no column says anything about it" if y.max() > 0.0 and y.min() < 1.0 else "one class only"
         why, base_loss = mute if target is None else "stopped before its search", base_log_loss(y, weight)
-        history = History(label, p.name, why, 1, logic=False, loss=math.nan, base_loss=base_loss, seconds=p.spent)
-        return *_constant(p, float(counts[:, index].sum() / counts.sum())), [], history
+        history = History(
+            label, p.name, why, 1, "graded", logic=False, loss=math.nan, base_loss=base_loss, seconds=p.spent
+        )
+        return *_constant(p, float(counts[:, index].sum() / counts.sum())), Path(), history
     whole, folds = tries
     path, chosen = validate.path_of(target, whole, folds)
     lacks = unmet(p, chosen.tree)
@@ -153,7 +155,7 @@ def _result(p: Params, counts: Floats, index: int, target: Target | None, tries:
         why = "the search had to end early" if p.overdue else "no tree was found that grants all wishes"
         warnings.warn(f"the tree for {label!r} has {lacks}: {why}", UserWarning, stacklevel=5)
     history = History(
-        label, p.name, whole.ended, chosen.leaves, chosen.logic, chosen.loss,
+        label, p.name, whole.ended, chosen.leaves, chosen.form, chosen.logic, chosen.loss,
         base_log_loss(target.y, target.share), p.spent, tuple(whole.records),
     )  # fmt: skip
     return chosen.tree, chosen.link, path, history

@@ -14,13 +14,14 @@ from sklearn.utils import check_random_state
 
 from baconlogic.core import gcd
 from baconlogic.core.answers import Feature, as_labels
-from baconlogic.core.checks import Hint, Parameter, ParameterError
+from baconlogic.core.checks import Hint, Parameter, ParameterError, check_text
 from baconlogic.core.decision import Decision
 from baconlogic.core.nodes import Gate, Leaf
 from baconlogic.core.tree import Tree
 from baconlogic.learn import encode
-from baconlogic.learn.encode import Column
+from baconlogic.learn.column import Column
 from baconlogic.learn.search import SEARCHES
+from baconlogic.learn.search.cards import FORMS, PARTS, Cards
 
 GIVE_INIT = Hint("init", "init=Tree.parse(...)")
 DIRECTIONS = {"rising": 1, "falling": -1, "learn": 0}
@@ -44,6 +45,8 @@ class Params:
     name: str  # of the search
     criteria: str
     simplicity: str
+    form: str
+    groups: tuple[tuple[str, tuple[str, ...]], ...]  # named parts of the tree, and their features
     most: int | None
     reuse: bool
     aggregator: gcd.Aggregator
@@ -82,6 +85,7 @@ def checked(clf: Any, columns: Sequence[Column], before: Decision | None, starte
     """Return the parameters of a classifier, checked against each other and the table."""
     _one_of("criteria", clf.criteria, ("learned", "sigmoid", "minmax"))
     _one_of("simplicity", clf.simplicity, ("best", "one-se"))
+    _one_of("form", clf.form, tuple(FORMS))
     _one_of("aggregator", clf.aggregator, tuple(name for name, rule in gcd.AGGREGATORS.items() if rule.learnable))
     _positive("max_leaves", clf.max_leaves, Integral, "whole number")
     _positive("time_budget", clf.time_budget, Real, "number of seconds")
@@ -90,12 +94,16 @@ def checked(clf: Any, columns: Sequence[Column], before: Decision | None, starte
     directions = _directions(clf.directions, names)
     andness, gates = _andness(clf.andness, names)
     order, required, forbidden = (_listed(clf, each, names) for each in ("order", "required", "forbidden"))
+    groups = _groups(clf.groups, names)
+    forbidden += tuple(n for n in names if groups and n not in forbidden and not any(n in own for _, own in groups))
     search, name = _search(clf.search, order, clf.init)
+    if clf.form != "auto" or groups:
+        search, name = _cards(clf.form, groups, search, name)
     seed = int(check_random_state(clf.random_state).randint(2**31 - 1))
     p = Params(
         tuple(columns), tuple(clf.classes_.tolist()), order, directions, required, forbidden, andness, gates, clf.init,
-        search, name, clf.criteria, clf.simplicity, clf.max_leaves, bool(clf.reuse), gcd.AGGREGATORS[clf.aggregator],
-        clf.n_jobs, seed, clf.time_budget, started,
+        search, name, clf.criteria, clf.simplicity, clf.form, groups, clf.max_leaves, bool(clf.reuse),
+        gcd.AGGREGATORS[clf.aggregator], clf.n_jobs, seed, clf.time_budget, started,
     )  # fmt: skip
     _agree(p)
     if p.init is not None:
@@ -133,6 +141,38 @@ def _search(given: Any, order: tuple[str, ...], init: Tree | None) -> tuple[Any,
     if not hasattr(given, "find") or isinstance(given, type):
         raise TypeError(f"search must be one of {', '.join(SEARCHES)} or a search object, got {given!r:.60}")
     return given, type(given).__name__.lower()
+
+
+def _cards(form: str, groups: Any, search: Any, name: str) -> tuple[Any, str]:
+    """Return the search for cards of a form, or over named parts."""
+    if name not in ("auto", "cards"):
+        what = f"form={form!r}" if form != "auto" else "groups"
+        raise ValueError(f"{what} asks for a card, which search={name!r} does not look for; use search='auto'")
+    if groups and form not in ("auto", "scorecard"):
+        raise ValueError(f"groups asks for parts that add up, which form={form!r} does not have; use form='scorecard'")
+    limit = search.max_leaves if isinstance(search, Cards) else Cards().max_leaves
+    return Cards(max_leaves=limit, kinds=PARTS if groups else FORMS[form]), "cards"
+
+
+def _groups(given: Any, names: Sequence[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if given is None:
+        return ()
+    if not isinstance(given, Mapping) or len(given) < 2:
+        raise TypeError(f"groups must be a mapping of two or more names to lists of features, got {given!r:.60}")
+    found = []
+    for name, features in given.items():
+        if isinstance(features, str) or not isinstance(features, Iterable):
+            raise TypeError(f"the group {name!r} must be a list of feature names, got {features!r:.60}")
+        check_text(name, "the name of a group")
+        own = tuple(features)
+        _known(own, "groups", names)
+        if not own:
+            raise ValueError(f"the group {name!r} has no features")
+        found.append((name, own))
+    twice = [name for name, times in Counter(n for _, own in found for n in own).items() if times > 1]
+    if twice:
+        raise ValueError(f"{twice[0]!r} is in groups twice; a feature belongs to one part")
+    return tuple(found)
 
 
 def _listed(clf: Any, what: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -262,7 +302,8 @@ def _agree_with_aggregator(p: Params) -> None:
 
 def _warm(p: Params, before: Decision | None) -> tuple[Tree, ...]:
     """Return the trees of the last fit where the next can start from them: same table, classes and wishes."""
-    if before is None or p.order or p.init is not None or p.name in ("peel", "additive", "sinkhorn"):
+    anew = ("auto", "cards", "peel", "additive", "sinkhorn")  # these do not start from trees
+    if before is None or p.order or p.init is not None or p.name in anew:
         return ()
     if [f.name for f in before.features] != p.names or before.classes != p.classes:
         return ()
@@ -271,7 +312,7 @@ def _warm(p: Params, before: Decision | None) -> tuple[Tree, ...]:
             again = replace(p, init=tree)
             _agree_with_init(again)
             _agree_with_aggregator(again)
-            for source in encode.fixed_sources(tree, p.columns):
+            for source in encode.typed_sources(tree, p.columns):
                 if source.criterion is not None:
                     encode.fixed_truths(p.columns[source.feature], source.criterion)
     except ValueError:  # what is asked for now, or what a column holds now, rules it out

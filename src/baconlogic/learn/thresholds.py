@@ -103,7 +103,7 @@ def scenario_of(given: Any) -> Scenario:
 
 def entry_of(clf: Any) -> Any:
     """Return the entry of its path that a classifier between two classes has taken."""
-    entry = next((entry for entry in clf.path_ if entry.leaves == clf.history_.leaves), None)
+    entry = clf.path_.taken(clf.history_)
     if entry is None:
         raise ValueError("nothing was learned, so there is no threshold to choose")
     return entry

@@ -8,40 +8,47 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 from sklearn.model_selection import StratifiedKFold
 
 from baconlogic.core import Floats, Ints
 from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.core.decision import Link
-from baconlogic.core.nodes import Leaf
+from baconlogic.core.nodes import Gate
 from baconlogic.core.tree import Tree
-from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import interruptible
 from baconlogic.learn import encode
-from baconlogic.learn.encode import CATEGORY, Source
+from baconlogic.learn.column import CATEGORY
+from baconlogic.learn.encode import Source
 from baconlogic.learn.params import Params
-from baconlogic.learn.path import HeldOut, PathEntry
+from baconlogic.learn.path import HeldOut, Path, PathEntry
+from baconlogic.learn.search.card import regress
+from baconlogic.learn.search.cards import Cards
 from baconlogic.learn.search.draft import Draft
-from baconlogic.learn.search.problem import Found, Problem, Request, Search
+from baconlogic.learn.search.problem import Finished, Found, Problem, Request, Search
 from baconlogic.learn.search.refine import polish, ranked
 from baconlogic.metrics import base_log_loss, log_loss_of_scores
 
-Values = dict[tuple[int, int], Floats]  # decision values of held-out rows, by kind of tree (1: a rival) and size
+Key = tuple[str, int]  # kind and size of a tree
+Values = dict[Key, Floats]  # decision values of held-out rows, by kind of tree and size
 Fold = tuple[Ints, Values]  # the rows held out, and what was said of them
 
 FOLDS = 5
+MANY, FEWER_FOLDS = 1500, 3  # so many rows tell as much in fewer folds
 MOST_ROWS = 6000  # more are sampled for search and validation; the last refinement sees all
 TIE = 1e-3  # a held-out loss that is not lower by more is no better
 EVIDENCE = 3.0  # log-likelihood by which a tree must beat the base rate: the two numbers of its calibration gain
 # as much in one case of twenty where there is nothing to be found (half the 95% point of chi-square)
 DRAWN_ALIKE = 0.25  # logarithm of how much more of one side than of the other a sample may hold by chance
+CALIBRATION = 0.1  # cases' worth of hold on a calibration
+AS_WELL = 0.1  # standard errors by which a simpler tree may lose more
+SEEN = 0.3  # weight of the loss on rows seen, where that on rows held out weighs 1
+EACH = 1.5  # numbers that stand behind each condition, gate and set of weights
+NUMBERS = 5  # that a leaf brings: slope, centre and truth of missing values, and with its gate a weight and an andness
 FLATTEST = 0.05  # steepness of a link that hardly looks at the truth
 
 
@@ -63,12 +70,19 @@ class Target:
     halted: list[bool] = field(default_factory=lambda: [False])  # whether the fit is to end; one for all its targets
     start: Draft | None = None
 
-    def problem(self, rows: Ints, share: Floats, fit: Ints | None = None) -> Problem:
-        """Return the problem on some rows; `fit` are those that categories may learn from, `rows` by default."""
+    def problem(self, rows: Ints, share: Floats, fit: Ints | None = None, *, scaled: bool = True) -> Problem:
+        """Return the problem on some rows; `fit` are those that categories may learn from, `rows` by default.
+
+        Without columns on their scale where these are not needed: categories take long to be put in order.
+        """
         p, cases, own = self.params, share * self.cases, share[rows]
         names = [p.columns[source.feature].name for source in self.sources]
-        X = [encode.shown(p.columns[source.feature], source, self.y, cases, rows, fit) for source in self.sources]
+        X = [
+            encode.shown(p.columns[source.feature], source, self.y, cases, rows, fit) if scaled else np.empty(0)
+            for source in self.sources
+        ]
         low, high = np.array([p.bounds(name) for name in names]).T
+        learned = sorted({source.feature for source in self.sources if source.criterion is None})
         return Problem(
             np.array(X), self.y[rows], own / own.sum(),
             learned=np.array([source.criterion is None for source in self.sources]),
@@ -76,6 +90,10 @@ class Target:
             direction=np.array([p.direction(name) for name in names]), low=np.array(low), high=np.array(high),
             andness=p.andness, required=tuple(p.names.index(name) for name in p.required), reuse=p.reuse,
             ranked=bool(p.order), weight=self.cases * float(own.sum()), knee=p.aggregator.knee,
+            table=tuple(p.columns[i].take(rows) for i in learned), places=tuple(learned),
+            directions=np.array([p.direction(p.columns[i].name) for i in learned], dtype=np.int64),
+            parts=tuple((name, tuple(p.names.index(own) for own in features)) for name, features in p.groups),
+            categories=np.array([len(p.columns[s.feature].categories) * s.coded for s in self.sources]),
         )  # fmt: skip
 
     @cached_property
@@ -144,10 +162,7 @@ def _sources(p: Params, start: Tree | None) -> list[Source]:
         ways = [rising for rising in (True, False) if asked in (0, 1 if rising else -1)]
         found += [Source(i, encode.fixed_criterion(column, p.criteria, rising)) for rising in ways]
     if start is not None:
-        extra = encode.fixed_sources(start, p.columns)
-        known = [leaf.feature for _, leaf in start.walk() if isinstance(leaf, Leaf)]
-        found += [Source(i) for i, column in enumerate(p.columns) if column.name in known and Source(i) not in found]
-        found += [source for i, source in enumerate(extra) if source not in extra[:i]]
+        found += [source for source in encode.typed_sources(start, p.columns) if source not in found]
     return found
 
 
@@ -175,7 +190,7 @@ def _turned(target: Target, draft: Draft) -> str | None:
         asked = target.params.direction(name)
         rising = source.criterion.rising if source.criterion is not None else None
         sign = slope if rising is None else (1.0 if rising != source.negated else -1.0)
-        if asked and asked * sign < 0.0:
+        if asked and asked * sign < 0.0 and not source.coded:
             words = {1: "rising", -1: "falling"}
             return f"directions asks for {name!r} {words[asked]}, but init has it {words[-asked]}"
     return None
@@ -210,7 +225,8 @@ def folds(target: Target) -> list[tuple[Ints, Ints]]:
     """Return (rows to learn from, rows held out) of each fold; none where a side has fewer than two rows."""
     rows = target.sample
     side = (target.y[rows] >= 0.5).astype(int)
-    count = min(FOLDS, int(np.bincount(side, minlength=2).min()))
+    most = FOLDS if len(rows) < MANY else FEWER_FOLDS
+    count = min(most, int(np.bincount(side, minlength=2).min()))
     if count < 2:
         return []
     split = StratifiedKFold(count, shuffle=True, random_state=target.params.seed).split(rows, side)
@@ -219,7 +235,8 @@ def folds(target: Target) -> list[tuple[Ints, Ints]]:
 
 def train(target: Target, search: Search, rows: Ints, held: Ints | None, seconds: float | None) -> tuple[Found, Values]:
     """Search on `rows`, for so many seconds; return what was found, and what its trees say of the rows held out."""
-    p, problem = target.params, target.problem(rows, target.drawn)
+    p, scaled = target.params, not isinstance(search, Cards)
+    problem = target.problem(rows, target.drawn, scaled=scaled)
     deadline = None if seconds is None else time.monotonic() + seconds
 
     def going() -> bool:
@@ -230,71 +247,98 @@ def train(target: Target, search: Search, rows: Ints, held: Ints | None, seconds
         target.halted[0] = True
     if held is None:
         return found, {}
-    unseen = target.problem(held, target.drawn, rows)
-    return found, {
+    unseen = target.problem(held, target.drawn, rows, scaled=scaled)
+    said = {
         (kind, size): unseen.decision_values(draft)
-        for kind, trees in enumerate(_kinds(found))
+        for kind, trees in _kinds(found).items()
         for size, draft in trees.best.items()
     }
+    return found, said | {key: card.scores(unseen) for key, card in found.cards.items()}
 
 
-def _kinds(found: Found) -> list[Found]:
-    return [found] if found.rivals is None else [found, found.rivals]
+def _kinds(found: Found) -> dict[str, Found]:
+    return {"tree": found} if found.rivals is None else {"tree": found, "mean": found.rivals}
 
 
-def path_of(target: Target, found: Found, folds: Sequence[Fold]) -> tuple[list[PathEntry], PathEntry]:
-    """Return the best tree of each size, calibrated on the rows held out, and the one chosen by what these say."""
-    kinds = _kinds(found)
-    best: dict[int, tuple[PathEntry, int, Draft]] = {}
-    trees = [(size, kind, draft) for kind, each in enumerate(kinds) for size, draft in each.best.items()]
-    for size, kind, draft in sorted(trees, key=lambda tree: tree[:2]):
-        entry = _entry(target, kinds[kind], kind, draft, folds)
-        before = best[size][0] if size in best else None
-        worse = before is not None and before.held is not None and before.loss <= entry.loss
-        if before is None or (entry.held is not None and not worse):
-            best[size] = entry, kind, draft
-    chosen = _choose([entry for entry, _, _ in best.values()], target)
+def path_of(target: Target, found: Found, folds: Sequence[Fold]) -> tuple[Path, PathEntry]:
+    """Return the best trees of each kind and size, calibrated on the rows held out, and the one chosen by these."""
+    drafts = {(kind, size): draft for kind, each in _kinds(found).items() for size, draft in each.best.items()}
+    models: dict[Key, Draft | Finished] = {**drafts, **found.cards}
+    entries = {key: _entry(target, found, key, models, folds) for key in models}
+    chosen = _choose(_of_form(entries, target.params.form), target)
     if len(target.y) > MOST_ROWS:  # it was found on a sample
-        _, kind, draft = best.pop(chosen.leaves)
-        draft = _on_all_rows(target, kinds[kind], draft)
-        chosen = _entry(target, kinds[kind], kind, draft, folds)
-        best[chosen.leaves] = chosen, kind, draft
-    return sorted((entry for entry, _, _ in best.values()), key=lambda entry: entry.leaves), chosen
+        models[chosen] = _on_all_rows(target, found, chosen, models[chosen])
+        entries[chosen] = _entry(target, found, chosen, models, folds)
+    taken, best = entries[chosen], {(entries[chosen].form, entries[chosen].leaves): entries[chosen]}
+    for entry in sorted(entries.values(), key=lambda entry: entry.loss):  # what was not held out only if nothing was
+        if entry.held is not None or taken.held is None:
+            best.setdefault((entry.form, entry.leaves), entry)
+    return Path(sorted(best.values(), key=lambda entry: (entry.leaves, entry.form))), taken
 
 
-def _on_all_rows(target: Target, found: Found, draft: Draft) -> Draft:
+def _of_form(entries: dict[Key, PathEntry], form: str) -> dict[Key, PathEntry]:
+    """Return the entries that are told in the form asked for, or as a special case of it; all where none is."""
+    told = {"scorecard": ("scorecard", "checklist")}.get(form, (form,))
+    return {key: entry for key, entry in entries.items() if form == "auto" or entry.form in told} or entries
+
+
+def _on_all_rows(target: Target, found: Found, key: Key, model: Draft | Finished) -> Draft | Finished:
     """Return a tree that was found on a sample, refined on all rows unless the fit is to end."""
     if not target.halted[0]:
         try:
             with interruptible():
-                return (found.refit or polish)(target.everything, draft)
+                if not isinstance(model, Draft):
+                    return model.again(target.everything)
+                return (_kinds(found)[key[0]].refit or polish)(target.everything, model)
         except KeyboardInterrupt:
             target.halted[0] = True
-    return draft
+    return model
 
 
-def _entry(target: Target, found: Found, kind: int, draft: Draft, folds: Sequence[Fold]) -> PathEntry:
-    """Return a draft as a tree, and how trees of its kind and size do on the rows held out (NaN where not measured).
+def _said(key: Key, folds: Sequence[Fold]) -> list[tuple[Ints, Floats]]:
+    """Return what trees of a kind and size said of rows held out; a fold that stopped earlier speaks by its largest."""
+    kind, size = key
+    own = [[each for each in values if each[0] == kind and each[1] <= size] for _, values in folds]
+    return [(held, values[max(keys)]) for (held, values), keys in zip(folds, own, strict=True) if keys]
 
-    A fold whose search stopped earlier speaks by its largest tree.
+
+def _entry(
+    target: Target, found: Found, key: Key, models: Mapping[Key, Draft | Finished],
+    folds: Sequence[Fold],
+) -> PathEntry:  # fmt: skip
+    """Return a model as a tree, and how those of its kind and size do on the rows held out (NaN where not measured).
+
+    It must beat the base rate by more the more models there are: the best of many does so by chance.
     """
-    sizes = [[each for each in values if each[0] == kind and each[1] <= draft.leaves] for _, values in folds]
-    said = [(held, values[max(own)]) for (held, values), own in zip(folds, sizes, strict=True) if own]
+    model, said = models[key], _said(key, folds)
     factor, shift = _calibration(target, said)
     said = [(held, factor * values + shift) for held, values in said]
     loss, error, accuracy = _measured(target, said)
     gained = (base_log_loss(target.y, target.share) - loss) * target.cases
-    logic = not gained < EVIDENCE  # also where it was not measured
-    rate, (steepness, threshold) = float(target.share @ target.y), draft.parts.link
-    calibrated = float(steepness * factor), float(threshold - shift / (steepness * factor))
-    init = target.params.init
-    tree = init if found.kept and init is not None else target.tree(draft)
+    logic = not gained < EVIDENCE + math.log(len(models))  # also where it was not measured
+    rate, init = float(target.share @ target.y), target.params.init
+    if not isinstance(model, Draft):
+        steepness, threshold = model.link.steepness, model.link.threshold
+        tree = Tree(model.node(target.everything.table, target.params.aggregator.name))
+        own = model.scores(target.everything)
+    else:
+        steepness, threshold = (float(each) for each in model.parts.link)
+        tree = init if found.kept and init is not None else target.tree(model)
+        own = target.everything.decision_values(model)
+    calibrated = _rounded(steepness * factor, threshold - shift / (steepness * factor))
     return PathEntry(
-        draft.leaves, tree, loss, error, accuracy,
-        log_loss_of_scores(target.everything.decision_values(draft), target.y, target.share), logic,
+        model.leaves, tree, loss, error, accuracy, log_loss_of_scores(own, target.y, target.share), logic,
         Link(*(calibrated if logic else flat_link(rate))),
         None if math.isnan(loss) or len(said) < len(folds) else _held_out(target, said),
     )  # fmt: skip
+
+
+def _rounded(steepness: float, threshold: float) -> tuple[float, float]:
+    """Return a link in few digits; the threshold is no sum of 5% weights, at which a decision would hang."""
+    rounded = round(threshold, 3)
+    if math.isclose(20.0 * rounded, round(20.0 * rounded), abs_tol=1e-9):
+        rounded += math.copysign(0.001, threshold - rounded)
+    return float(f"{steepness:.4g}"), round(rounded, 3)
 
 
 def flat_link(rate: float) -> tuple[float, float]:
@@ -311,18 +355,9 @@ def _calibration(target: Target, said: Sequence[tuple[Ints, Floats]]) -> tuple[f
     rows, values = (np.concatenate(part) for part in zip(*said, strict=True))
     y, share = target.y[rows], target.drawn[rows] / target.drawn[rows].sum()
     values = np.clip(values, -30.0, 30.0)
-    strength = 2.0 / target.cases
-
-    def loss(free: Floats) -> tuple[float, Floats]:
-        factor, shift = math.exp(free[0]), free[1]
-        u = factor * values + shift
-        step = share * (1.0 / (1.0 + np.exp(-u)) - y)
-        total = share @ (np.logaddexp(0.0, u) - y * u) + strength * (free[0] ** 2 + free[1] ** 2)
-        slope = np.array([factor * (step @ values), step.sum()]) + 2.0 * strength * free
-        return float(total), slope
-
-    free: Any = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-3.0, 1.0), (-3.0, 3.0)]).x
-    return math.exp(free[0]), float(free[1])
+    found = np.array([0.0, 1.0])
+    regress(values[None], y, share * target.cases, CALIBRATION, found, 20)
+    return float(np.clip(found[1], 0.05, 1.2)), float(np.clip(found[0], -3.0, 3.0))
 
 
 def _measured(target: Target, said: Sequence[tuple[Ints, Floats]]) -> tuple[float, float, float]:
@@ -355,11 +390,45 @@ def _held_out(target: Target, said: Sequence[tuple[Ints, Floats]]) -> HeldOut:
     return HeldOut(scores, cases * y * of_class, cases * (1.0 - y) * of_rest)
 
 
-def _choose(entries: Sequence[PathEntry], target: Target) -> PathEntry:
-    """Return the entry of the lowest held-out loss, or the smallest within one standard error of it."""
-    measured = [entry for entry in entries if entry.held is not None]
+def _choose(entries: Mapping[Key, PathEntry], target: Target) -> Key:
+    """Return the entry that reads simplest among those that do as well as the best: by what chance explains."""
+    measured = {key: entry for key, entry in entries.items() if entry.held is not None}
     if not measured:  # too few rows to hold some out: what each leaf must gain is that of Akaike's criterion
-        return min(entries, key=lambda e: (e.in_sample_loss + kernel.size(e.leaves) / target.cases, e.leaves))
-    best = min(measured, key=lambda entry: (entry.loss, entry.leaves))
-    allowed = best.error if target.params.simplicity == "one-se" else TIE
-    return min((e for e in measured if e.loss <= best.loss + allowed), key=lambda entry: entry.leaves)
+        return min(entries, key=lambda k: (entries[k].in_sample_loss + NUMBERS * k[1] / target.cases, k[1]))
+    loss = _estimates(measured, target.cases)
+    best = min(measured, key=lambda k: (loss[k], measured[k].leaves))
+    errors = {"best": AS_WELL, "one-se": 1.0}[target.params.simplicity]
+    good = [k for k in measured if loss[k] - loss[best] <= errors * _error(measured[k], measured[best])]
+    return min(good, key=lambda k: (_effort(measured[k]), loss[k]))
+
+
+def _estimates(entries: Mapping[Key, PathEntry], cases: float) -> dict[Key, float]:
+    """Return what each entry is thought to lose on new rows.
+
+    Rows held out are too hard on a tree, for it was learned from fewer rows, and the rows it has seen too easy: a mean
+    of both, as Efron's .632 has it, with Akaike's correction of the latter. A tree and the next larger one of its kind
+    are much alike, so this has a say in it.
+    """
+    held = {key: max(entry.loss, entry.in_sample_loss) for key, entry in entries.items()}
+    found = {}
+    for (kind, size), entry in entries.items():
+        own = held[kind, size]
+        own = (2.0 * own + held.get((kind, size + 1), own)) / 3.0
+        seen = entry.in_sample_loss + EACH * _effort(entry) / cases
+        found[kind, size] = (own + SEEN * seen) / (1.0 + SEEN)
+    return found
+
+
+def _error(entry: PathEntry, best: PathEntry) -> float:
+    """Return the standard error of the difference between the losses of two entries, row by row."""
+    if entry is best or entry.held is None or best.held is None:
+        return 0.0
+    cases = best.held.positive + best.held.negative
+    share, apart = cases / cases.sum(), entry.held.losses - best.held.losses
+    return math.sqrt(float(share @ (apart - share @ apart) ** 2) / max(float(cases.sum()), 1.0))
+
+
+def _effort(entry: PathEntry) -> int:
+    """Return what there is to read: conditions, gates, and weights that differ."""
+    gates = [node for _, node in entry.tree.walk() if isinstance(node, Gate)]
+    return entry.leaves + len(gates) + sum(len(set(gate.weights)) > 1 for gate in gates)

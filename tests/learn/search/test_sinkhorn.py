@@ -53,10 +53,11 @@ def best_of(search, truths, y, **rest):
 
 def truth_of(attempt, truths):
     """What the tree says, by the formula in plain numpy."""
-    p = kernel.parts(attempt.parameters)
+    shape = attempt.shape
+    p = kernel.parts(attempt.parameters, shape)
     nodes = list(truths[attempt.order])
-    for left, right, w, a in zip(*attempt.shape, p.weight, p.andness, strict=True):
-        nodes.append(gcd.gcd([nodes[left], nodes[right]], [w, 1.0 - w], a))
+    for inputs, weights, a in zip(shape.gates, shape.by_gate(p.weight), p.andness, strict=True):
+        nodes.append(gcd.gcd([nodes[k] for k in inputs], weights, a))
     return nodes[-1]
 
 
@@ -84,7 +85,7 @@ def test_the_loss_is_the_papers(layout, amplifier):
     truths, y = graded()
     search = Sinkhorn(tree_layout=layout, loss_amplifier=amplifier, weight_penalty_strength=0.05, attempts=2)
     found = best_of(search, truths, y)
-    z, weight = truth_of(found, truths), kernel.parts(found.parameters).weight
+    z, weight = truth_of(found, truths), kernel.parts(found.parameters, found.shape).weight
     cross_entropy = -(y * np.log(z) + (1 - y) * np.log(1 - z)).mean()
     assert found.loss == pytest.approx(amplifier * (cross_entropy + 0.05 * ((weight - 0.5) ** 2).mean()), rel=1e-9)
     assert found.accuracy == pytest.approx(((z >= 0.5) == y).mean())
@@ -184,7 +185,7 @@ def test_the_freeze_compares_the_hard_loss_with_the_soft_one():
     hard = run_.hard_loss(np.ascontiguousarray(order), run_.blocks)
     z = truth_of(type("Tree", (), {"parameters": run_.state.parameters, "order": order, "shape": run_.blocks.shape}),
                  graded()[0])  # fmt: skip
-    y, weight = graded()[1], kernel.parts(run_.state.parameters).weight
+    y, weight = graded()[1], kernel.parts(run_.state.parameters, run_.blocks.shape).weight
     assert hard == pytest.approx(
         -(y * np.log(z) + (1 - y) * np.log(1 - z)).mean() + 1e-3 * ((weight - 0.5) ** 2).mean()
     )

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from baconlogic.core import Floats, Ints, gcd
 from baconlogic.kernel.loops import KNOWN_BELOW
+from baconlogic.kernel.loss import topology
 from baconlogic.learn.search import draft as drafts
 from baconlogic.learn.search.draft import CRISP, Draft, Literal
 from baconlogic.learn.search.growth import LEAST_GAIN, PATIENCE
@@ -80,7 +81,7 @@ def refit(problem: Problem, draft: Draft) -> Draft:
 
 def _open(problem: Problem) -> NDArray[np.bool_]:
     low, high = np.maximum(problem.low, problem.andness[0]), np.minimum(problem.high, problem.andness[1])
-    return np.asarray((low <= gcd.NEUTRAL) & (high >= gcd.NEUTRAL))
+    return np.asarray((low <= gcd.NEUTRAL) & (high >= gcd.NEUTRAL) & (problem.categories == 0))
 
 
 class _Model(NamedTuple):
@@ -216,7 +217,7 @@ class _Scorecard:
         return np.asarray((self.sign[chosen] * values >= 0.0).all(axis=1))
 
     def draft(self, model: _Model) -> Draft:
-        """Return a regression as a chain of neutral gates, the heaviest leaves first."""
+        """Return a regression as one neutral gate, the heaviest leaves first."""
         chosen, values = np.array(model.chosen), model.values[1:] / self.spread[list(model.chosen)]
         falling = (values < 0.0) | ((values == 0.0) & (self.sign[chosen] < 0))
         steepness = max(float(np.abs(values).sum()), exp(-9.0))
@@ -224,9 +225,11 @@ class _Scorecard:
         order = np.argsort(-np.abs(values), kind="stable")
         leaves = [self._leaf(chosen[i], falling=bool(falling[i])) for i in order]
         weight = np.maximum(np.abs(values[order]), 1e-9 * steepness)
-        before = np.cumsum(weight)
-        neutral, link = np.full(len(leaves) - 1, gcd.NEUTRAL), (steepness, float(-zero / steepness))
-        return drafts.chain(leaves, before[:-1] / before[1:], neutral, link)._replace(loss=model.loss)
+        link = steepness, float(-zero / steepness)
+        if len(leaves) == 1:
+            return drafts.single(leaves[0], link)._replace(loss=model.loss)
+        shape = topology([range(len(leaves))])
+        return drafts.join(shape, leaves, weight / weight.sum(), [gcd.NEUTRAL], link)._replace(loss=model.loss)
 
     def _leaf(self, place: int, *, falling: bool) -> Literal:
         sign, mean = -1.0 if falling else 1.0, float(np.clip(self.mean[place], 1e-6, 1.0 - 1e-6))

@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from baconlogic.core import Floats, Ints
-from baconlogic.kernel.loss import Parameters, Topology, left_chain, parts
+from baconlogic.core.nodes import Node
+from baconlogic.kernel.loss import Parameters, Topology, left_chain, parts, topology
 
 STEEPNESS, THRESHOLD = LINK = 8.0, 0.5  # of a link to start from
 CRISP = 7.0  # slope times distance from the centre where a crisp leaf is within 1e-3 of false or true
 
 
 class Literal(NamedTuple):
-    """A leaf to put into a draft: what it reads and its criterion's parameters, in the units of the column."""
+    """A leaf to put into a draft: what it reads and its criterion's parameters, in the units of the column.
+
+    On a column of codes it has a logit for each category instead of slope and centre.
+    """
 
     column: int
-    slope: float
-    centre: float
+    slope: float = 1.0
+    centre: float = 0.0
     missing: float = 0.0
+    table: Sequence[float] = ()
 
 
 class Draft(NamedTuple):
-    """A binary tree: its shape, the column each leaf reads, and the kernel's parameter vector."""
+    """A tree: its shape, the column each leaf reads, and the kernel's parameter vector."""
 
     shape: Topology
     columns: Ints  # (leaves,)
+    tables: Ints  # (leaves + 1,): where the logits of each leaf begin
     parameters: Floats
     loss: float = np.nan  # penalised, where it was worked out
+    typed: Node | None = None  # the tree whose leaves and gates these are, in the order of `flatten`
 
     @property
     def leaves(self) -> int:
@@ -40,66 +48,101 @@ class Draft(NamedTuple):
     @property
     def parts(self) -> Parameters:
         """The parameter vector by name."""
-        return parts(self.parameters)
+        return parts(self.parameters, self.shape)
+
+    @property
+    def literals(self) -> list[Literal]:
+        """Its leaves."""
+        p, ends = self.parts, self.tables.tolist()
+        tables = [p.table[start:end].tolist() for start, end in pairwise(ends)]
+        return [*map(Literal, self.columns.tolist(), p.slope.tolist(), p.centre.tolist(), p.missing.tolist(), tables)]
+
+    @property
+    def weights(self) -> list[Floats]:
+        """The weights of each gate."""
+        return self.shape.by_gate(self.parts.weight)
 
 
 def join(
-    shape: Topology, leaves: Sequence[Literal], weight: ArrayLike, andness: ArrayLike, link: tuple[float, float] = LINK
+    shape: Topology, leaves: Sequence[Literal], weight: ArrayLike, andness: ArrayLike, link: ArrayLike = LINK
 ) -> Draft:
-    """Return the draft that joins leaves by the gates of a shape."""
-    columns, *criteria = zip(*leaves, strict=True)
-    values = np.r_[*(np.array(values, dtype=float) for values in (*criteria, weight, andness, link))]
-    return Draft(shape, np.array(columns, dtype=np.int64), values)
+    """Return the draft that joins leaves by the gates of a shape; `weight` is that of each of `shape.inputs`."""
+    columns, *criteria, tables = zip(*leaves, strict=True)
+    logits = [logit for table in tables for logit in table]
+    values = np.r_[*(np.array(values, dtype=float) for values in (*criteria, logits, weight, andness, link))]
+    ends = np.cumsum([0, *(len(table) for table in tables)])
+    return Draft(shape, np.array(columns, dtype=np.int64), ends.astype(np.int64), values)
 
 
-def single(leaf: Literal, link: tuple[float, float] = LINK) -> Draft:
+def single(leaf: Literal, link: ArrayLike = LINK) -> Draft:
     """Return the tree of one leaf."""
     return join(left_chain(1), [leaf], (), (), link)
 
 
-def chain(leaves: Sequence[Literal], weight: ArrayLike, andness: ArrayLike, link: tuple[float, float] = LINK) -> Draft:
+def chain(leaves: Sequence[Literal], weight: ArrayLike, andness: ArrayLike, link: ArrayLike = LINK) -> Draft:
     """Return the left chain of some leaves; `weight` is that of what came before each newcomer."""
-    return join(left_chain(len(leaves)), leaves, weight, andness, link)
+    before = np.asarray(weight, dtype=float)
+    return join(left_chain(len(leaves)), leaves, np.stack([before, 1.0 - before], axis=-1).ravel(), andness, link)
 
 
 def insert(draft: Draft, node: int, leaf: Literal, weight: float, andness: float) -> Draft:
     """Return the draft with a new gate above `node` that joins it, with `weight`, to a new leaf."""
     m, p = draft.leaves, draft.parts
     place = 0 if node < m else node - m + 1  # of the new gate: right after its input
+    gate = m + 1 + place
 
-    def moved(old: Ints) -> Ints:
-        gates = old - m
-        return np.where(old < m, old, m + 1 + gates + (gates >= place))
+    def moved(old: int) -> int:
+        return old if old < m else old + 1 + (old - m >= place)
 
-    left, right = moved(draft.shape.left), moved(draft.shape.right)
-    below, gate = int(moved(np.array([node]))[0]), m + 1 + place
-    left, right = np.where(left == below, gate, left), np.where(right == below, gate, right)
-    shape = Topology(np.insert(left, place, below), np.insert(right, place, m))
-    criteria = (np.append(old, new) for old, new in zip(p[:3], leaf[1:], strict=True))
-    values = np.r_[*criteria, np.insert(p.weight, place, weight), np.insert(p.andness, place, andness), p.link]
-    return Draft(shape, np.append(draft.columns, leaf.column), values)
+    gates = [[gate if k == node else moved(k) for k in inputs] for inputs in draft.shape.gates]
+    gates.insert(place, [moved(node), m])
+    weights = draft.weights
+    weights.insert(place, np.array([weight, 1.0 - weight]))
+    return join(topology(gates), [*draft.literals, leaf], _flat(weights), np.insert(p.andness, place, andness), p.link)
+
+
+def append(draft: Draft, gate: int, leaf: Literal, weight: float) -> Draft:
+    """Return the draft with a new leaf among the inputs of a gate; what is there already has `weight` in all."""
+    m, p, weights = draft.leaves, draft.parts, draft.weights
+    gates = [[k + (k >= m) for k in inputs.tolist()] for inputs in draft.shape.gates]
+    gates[gate - m].append(m)
+    weights[gate - m] = np.r_[weights[gate - m] * weight, 1.0 - weight]
+    return join(topology(gates), [*draft.literals, leaf], _flat(weights), p.andness, p.link)
 
 
 def remove(draft: Draft, leaf: int) -> Draft:
-    """Return the draft without a leaf; the other input of its gate takes the gate's place."""
-    m, p, (left, right) = draft.leaves, draft.parts, draft.shape
-    gate = int(np.flatnonzero((left == leaf) | (right == leaf))[0])
-    sibling = int(left[gate] + right[gate]) - leaf
+    """Return the draft without a leaf; the last input that a gate is left with takes the gate's place."""
+    m, p = draft.leaves, draft.parts
+    gates, weights = [inputs.tolist() for inputs in draft.shape.gates], draft.weights
+    gate = next(j for j, inputs in enumerate(gates) if leaf in inputs)
+    gone, stand_in = -1, -1
+    if len(gates[gate]) == 2:
+        gone, stand_in = m + gate, sum(gates[gate]) - leaf
+        del gates[gate], weights[gate]
+    else:
+        place = gates[gate].index(leaf)
+        del gates[gate][place]
+        left = np.delete(weights[gate], place)
+        weights[gate] = left / left.sum()
 
-    def moved(old: Ints) -> Ints:
-        old = np.where(old == m + gate, sibling, old)
-        gates = old - m
-        return np.where(old < m, old - (old > leaf), m - 1 + gates - (gates > gate))
+    def moved(old: int) -> int:
+        old = stand_in if old == gone else old
+        return old - (old > leaf) - (gone >= 0 and old > gone)
 
-    shape = Topology(moved(np.delete(left, gate)), moved(np.delete(right, gate)))
-    values = np.r_[*(np.delete(old, leaf) for old in p[:3]), *(np.delete(old, gate) for old in p[3:5]), p.link]
-    return Draft(shape, np.delete(draft.columns, leaf), values)
+    shape = topology([[moved(k) for k in inputs] for inputs in gates])
+    literals = draft.literals
+    del literals[leaf]
+    andness = p.andness if gone < 0 else np.delete(p.andness, gate)
+    return join(shape, literals, _flat(weights), andness, p.link)
 
 
 def replace(draft: Draft, place: int, leaf: Literal) -> Draft:
     """Return the draft with another leaf in the place of one."""
-    columns, values = draft.columns.copy(), draft.parameters.copy()
-    columns[place] = leaf.column
-    p = parts(values)
-    p.slope[place], p.centre[place], p.missing[place] = leaf[1:]
-    return Draft(draft.shape, columns, values)
+    literals, p = draft.literals, draft.parts
+    typed = draft.typed if literals[place].column == leaf.column else None
+    literals[place] = leaf
+    return join(draft.shape, literals, p.weight, p.andness, p.link)._replace(typed=typed)
+
+
+def _flat(weights: Sequence[Floats]) -> Floats:
+    return np.concatenate([*weights, np.empty(0)])

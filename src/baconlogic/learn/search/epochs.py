@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baconlogic.core import Bools, Floats, Ints, gcd
+from baconlogic.core import Floats, Ints, gcd
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import compiled
-from baconlogic.kernel.loops import TINY, Workspace
+from baconlogic.kernel.loops import Workspace
 from baconlogic.kernel.loss import Batch, Settings, Topology
 from baconlogic.kernel.sinkhorn import add_gumbel, sinkhorn, sinkhorn_backward
 
@@ -67,7 +67,7 @@ class State(NamedTuple):
     gradient: Floats  # its gradient
     part: Floats  # the gradient of one block
     softs: Floats  # (2 * iterations, features, features)
-    read: Floats  # (features, rows) of one block: what the leaves read, then the loss's slope in it
+    read: Floats  # (features, rows) of one block: what the leaves read
     dials: Floats  # lowest loss on a hard order; noise and temperature of the next epoch
     trace: Floats  # (3, epochs): loss, noise, temperature
     work: Workspace
@@ -88,38 +88,39 @@ def pose(truths: Floats, y: Floats, share: Floats, shape: Topology, settings: Se
 def begin(blocks: Blocks, schedule: Schedule, iterations: int, max_epochs: int, rng: np.random.Generator) -> State:
     """Return the state before the first epoch: almost uniform order, andness on both sides of 1/2 alike."""
     _, features, block = blocks.truths.shape
-    gates, vector = features - 1, kernel.size(features)
+    gates, vector = features - 1, kernel.size(blocks.shape)
     free = np.r_[np.zeros(gates), rng.normal(0.0, 1.0, gates), rng.normal(0.0, 0.1, features**2)]
     return State(
         free, free[: 2 * gates].copy(), np.zeros_like(free), np.zeros((2, free.size)), np.zeros(vector),
         np.zeros(vector), np.zeros(vector), np.empty((2 * iterations, features, features)),
         np.empty((features, block)), np.array([np.inf, schedule.max_noise, schedule.temperature]),
-        np.zeros((3, max_epochs)), kernel.workspace(features, block),
+        np.zeros((3, max_epochs)), kernel.workspace(blocks.shape, block, (features, block)),
     )  # fmt: skip
 
 
 @compiled(reassociate=False)
-def to_parameters(free: Floats, parameters: Floats) -> None:
-    """Write weights and andness in natural units."""
-    p = kernel.parts(parameters)
-    n = p.weight.size
+def to_parameters(free: Floats, shape: Topology, parameters: Floats) -> None:
+    """Write weights and andness in natural units; the gates have two inputs each."""
+    p = kernel.parts(parameters, shape)
+    n = p.andness.size
     for j in range(n):
-        p.weight[j] = 1.0 / (1.0 + np.exp(-free[j]))
+        p.weight[2 * j] = 1.0 / (1.0 + np.exp(-free[j]))
+        p.weight[2 * j + 1] = 1.0 - p.weight[2 * j]
         p.andness[j] = LOW + SPAN / (1.0 + np.exp(-free[n + j]))
 
 
-@compiled(reassociate=False)
-def _to_free(parameters: Floats, gradient: Floats, slope: Floats) -> None:
+@compiled(reassociate=False, inner=True)
+def _to_free(parameters: Floats, gradient: Floats, shape: Topology, slope: Floats) -> None:
     """Write the slopes in the logits of weights and andness: sigmoid' = s (1 - s)."""
-    p, g = kernel.parts(parameters), kernel.parts(gradient)
-    n = p.weight.size
+    p, g = kernel.parts(parameters, shape), kernel.parts(gradient, shape)
+    n = p.andness.size
     for j in range(n):
         s = (p.andness[j] - LOW) / SPAN
-        slope[j] = g.weight[j] * p.weight[j] * (1.0 - p.weight[j])
+        slope[j] = (g.weight[2 * j] - g.weight[2 * j + 1]) * p.weight[2 * j] * p.weight[2 * j + 1]
         slope[n + j] = g.andness[j] * SPAN * s * (1.0 - s)
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _step(free: Floats, slope: Floats, moments: Floats, step: int, rate: float) -> None:
     """Take one step of Adam."""
     first, second = 1.0 - 0.9**step, 1.0 - 0.99**step
@@ -131,23 +132,12 @@ def _step(free: Floats, slope: Floats, moments: Floats, step: int, rate: float) 
 
 
 @compiled(reassociate=False)
-def _leaf_slopes(turned: Bools, work: Workspace, out: Floats) -> None:
-    """Put dL/dtruth of each leaf into `out`: from dL/dlog x, where x is the truth or, turned, its complement."""
-    for i in range(len(out)):
-        x, d, row = work.x[i], work.d[i], out[i]
-        sign = -1.0 if turned[i] else 1.0
-        for r in range(row.size):
-            row[r] = sign * d[r] / max(x[r], TINY)
-
-
-@compiled(reassociate=False)
 def loss_of(blocks: Blocks, order: Ints, soft: bool, state: State, back: Floats) -> float:
     """Return the loss; fill the gradient and, if soft, `back` with dL/dmatrix.
 
     Leaves read features in `order`, or `matrix @ truths` if soft, the matrix being the last of `softs`.
     """
-    learned, settings = np.zeros(len(order), np.bool_), blocks.settings
-    turned = kernel.prepare(state.parameters, blocks.shape, settings.knee).turned
+    learned, tables, settings = np.zeros(len(order), np.bool_), np.zeros(len(order) + 1, np.int64), blocks.settings
     state.gradient[:] = 0.0
     back[:] = 0.0
     loss = 0.0
@@ -157,12 +147,11 @@ def loss_of(blocks: Blocks, order: Ints, soft: bool, state: State, back: Floats)
             np.dot(state.softs[-1], blocks.truths[b], state.read)
             read = state.read
         once = Settings(settings.calibrated, settings.knee, settings.penalty * (b == 0), settings.amplifier)
-        data = Batch(order, learned, read, y, share)
+        data = Batch(order, learned, tables, read, y, share)
         loss += kernel.loss_gradient(state.parameters, blocks.shape, data, once, state.work, state.part)
         state.gradient[:] += state.part
         if soft:
-            _leaf_slopes(turned, state.work, state.read)
-            back += np.dot(state.read, blocks.truths[b].T)
+            back += np.dot(state.work.slopes, blocks.truths[b].T)
     return loss
 
 
@@ -178,7 +167,7 @@ def improving(losses: Floats) -> bool:
     return total_new < total_old * (1.0 - BETTER)
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _stuck(losses: Floats, patience: int) -> bool:
     """Whether the last `patience` epochs were on average no better than as many before them."""
     if losses.size < 2 * patience:
@@ -214,9 +203,9 @@ def _epoch(blocks: Blocks, order: Ints, soft: bool, state: State, rng: np.random
     if soft:
         add_gumbel(state.free[gates:].reshape(back.shape), noise, temperature, rng, back)
         sinkhorn(back, state.softs)
-    to_parameters(state.free, state.parameters)
+    to_parameters(state.free, blocks.shape, state.parameters)
     loss = loss_of(blocks, order, soft, state, back)
-    _to_free(state.parameters, state.gradient, state.slope)
+    _to_free(state.parameters, state.gradient, blocks.shape, state.slope)
     if soft:
         sinkhorn_backward(back, state.softs)
         state.slope[gates:] = back.ravel() / temperature

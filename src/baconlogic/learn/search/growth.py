@@ -1,4 +1,4 @@
-"""Growth: the default search. Leaves are added anywhere in the tree, swapped and dropped again; all is refined jointly.
+"""Growth: deep trees. Leaves are added anywhere in the tree, swapped and dropped again; all is refined jointly.
 
 From the best tree of each size (`Grower._extend`):
   1. screen every new leaf above every node (`screen`), refine the most promising shortly, the best of them at length;
@@ -112,14 +112,14 @@ class Grower:
 
     def _columns(self, draft: Draft, without: int = -1) -> Ints:
         """Return the columns a new leaf may read: of required features first; without reuse, of those not used yet."""
-        features = self.problem.features
+        features, numbers = self.problem.features, self.problem.categories == 0  # codes are not screened
         lacking = self._lacking(draft, without)
         if lacking:
-            return np.flatnonzero(np.isin(features, lacking))
+            return np.flatnonzero(np.isin(features, lacking) & numbers)
         if self.problem.reuse:
-            return np.arange(len(features))
+            return np.flatnonzero(numbers)
         used = np.delete(draft.columns, without) if without >= 0 else draft.columns
-        return np.flatnonzero(~np.isin(features, features[used]))
+        return np.flatnonzero(~np.isin(features, features[used]) & numbers)
 
     def _choose(self, draft: Draft, proposals: Iterable[Proposal], most: int = CANDIDATES) -> Draft | None:
         """Refine the most promising proposals, different ones, shortly; the best of them at length."""

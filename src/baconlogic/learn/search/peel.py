@@ -59,6 +59,7 @@ def cuts_of(problem: Problem) -> Cuts:
     given = ~problem.learned
     X[given] = np.rint(X[given])
     usable = problem.learned | (np.abs(problem.X - np.rint(problem.X)) <= NEARLY).all(axis=1)
+    usable &= problem.categories == 0
     rising = np.eye(2, dtype=bool)  # of the leaf, by side and label
     direction = np.where(given, 1, problem.direction)[:, None, None]
     allowed = usable[:, None, None] & ((direction == 0) | (direction == np.where(rising, 1, -1)))
@@ -70,7 +71,7 @@ def cuts_of(problem: Problem) -> Cuts:
     return Cuts(X, problem.y[counts].astype(np.uint8), weight, order, allowed, log(max(4 * cuts, 2)))
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _bound(right: float, wrong: float) -> float:
     """Return Wilson's lower bound of the share of `right`."""
     n = right + wrong
@@ -78,7 +79,7 @@ def _bound(right: float, wrong: float) -> float:
     return (p + 0.5 * Z * Z / n - Z * sqrt(p * (1.0 - p) / n + 0.25 * Z * Z / (n * n))) / (1.0 + Z * Z / n)
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _score(zeros: float, ones: float, other: int, rates: Floats, allowed: Bools, strict: bool) -> float:
     """Return how well a set settles its majority's label; -1 when it does not, or not purely although that is asked.
 
@@ -92,7 +93,7 @@ def _score(zeros: float, ones: float, other: int, rates: Floats, allowed: Bools,
     return bound + 1.0 if bound > rates[label] else bound
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _best_set(
     cuts: Cuts, column: int, every: tuple[float, float, int], rates: Floats, strict: bool
 ) -> tuple[float, int]:

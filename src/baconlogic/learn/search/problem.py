@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
 from baconlogic.core import Bools, Floats, Ints, gcd
+from baconlogic.core.decision import Link
+from baconlogic.core.nodes import Node
+from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.kernel.loss import Batch, node_truths, root_truths
+from baconlogic.learn.column import Column
 from baconlogic.learn.search.draft import Draft
 
 
@@ -18,7 +23,8 @@ class Problem:
     """One yes-or-no target and the columns that may explain it.
 
     A learned column holds raw values on a robust scale (median 0, spread about 1, `loops.MISSING` where missing) and
-    its leaves learn a criterion; any other column holds truths. `y` may lie between 0 and 1: the share of yes.
+    its leaves learn a criterion; one of categories holds their codes, and its leaves learn a truth for each (it is
+    learned, too); any other column holds truths. `y` may lie between 0 and 1: the share of yes.
     """
 
     X: Floats  # (columns, rows)
@@ -36,6 +42,18 @@ class Problem:
     weight: float = 0.0  # how many cases the rows stand for; 0: as many as there are rows
     penalty: float = 1.0  # how strongly parameters are held to what is usual, against the evidence of the rows
     knee: float = gcd.gcd.knee
+    table: tuple[Column, ...] = ()  # the features whose criteria are learned, with these rows
+    places: tuple[int, ...] = ()  # which feature each of them is
+    parts: tuple[tuple[str, tuple[int, ...]], ...] = ()  # named parts that a tree is asked to have, by their features
+    directions: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # of each of them
+    categories: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # (columns,): how many codes; 0: no codes
+    fixed: Bools = field(default_factory=lambda: np.empty(0, np.bool_))  # (columns,): learned, but to stay as they are
+
+    def __post_init__(self) -> None:
+        if not len(self.categories):
+            object.__setattr__(self, "categories", np.zeros(len(self.X), np.int64))
+        if not len(self.fixed):
+            object.__setattr__(self, "fixed", np.zeros(len(self.X), np.bool_))
 
     @property
     def rows(self) -> int:
@@ -51,6 +69,18 @@ class Problem:
     def base_rate(self) -> float:
         """The share of positive rows, kept off 0 and 1."""
         return float(np.clip(self.share @ self.y, 1e-6, 1.0 - 1e-6))
+
+    @cached_property
+    def ranges(self) -> Floats:
+        """The lowest and highest known value of each column, (columns, 2); -1 and 1 where all are missing."""
+        known = self.X < KNOWN_BELOW
+        low, high = np.where(known, self.X, np.inf).min(axis=1), np.where(known, self.X, -np.inf).max(axis=1)
+        return np.asarray(np.where(known.any(axis=1), (low, high), np.array([[-1.0], [1.0]])).T)
+
+    @cached_property
+    def gaps(self) -> Bools:
+        """Whether each column has missing values."""
+        return np.asarray((self.X >= KNOWN_BELOW).any(axis=1))
 
     def crisp(self) -> Self:
         """Return the problem with every y 0 or 1: a row that is both is two rows, each with its part of the weight."""
@@ -68,7 +98,7 @@ class Problem:
 
     def batch(self, draft: Draft) -> Batch:
         """Return what the kernel needs to know of the rows."""
-        return Batch(draft.columns, self.learned[draft.columns], self.X, self.y, self.share)
+        return Batch(draft.columns, self.learned[draft.columns], draft.tables, self.X, self.y, self.share)
 
     def truths(self, draft: Draft) -> Floats:
         """Return what a draft says of each row."""
@@ -95,6 +125,37 @@ class Request(NamedTuple):
     deadline: float | None = None  # of time.monotonic()
 
 
+class Finished(Protocol):
+    """A tree with round numbers, as a person gets it."""
+
+    @property
+    def link(self) -> Link:
+        """The link to probability."""
+        ...
+
+    @property
+    def loss(self) -> float:
+        """The log-likelihood lost on the rows it was learned from."""
+        ...
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves."""
+        ...
+
+    def scores(self, problem: Problem) -> Floats:
+        """Return the decision value of each row."""
+        ...
+
+    def node(self, columns: Sequence[Column], aggregator: str) -> Node:
+        """Return it in raw units."""
+        ...
+
+    def again(self, problem: Problem) -> Finished:
+        """Return it with what may be learned again learned on other rows."""
+        ...
+
+
 class Found(NamedTuple):
     """The best tree of each size found, and why the search ended."""
 
@@ -107,6 +168,7 @@ class Found(NamedTuple):
     folds: Search | None = None  # what is enough to search the folds; None: the search itself
     kept: bool = False  # the tree is the start as it was typed, but for its link
     records: tuple[object, ...] = ()  # of each attempt, where there are several
+    cards: dict[tuple[str, int], Finished] = {}  # noqa: RUF012 - by kind and size; never changed
 
 
 class Search(Protocol):

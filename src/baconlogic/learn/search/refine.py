@@ -4,11 +4,14 @@
 of the kernel:
 
     slope, steepness   sign * exp(t)                     a direction, once chosen, is kept
-    centre, missing, threshold   t, within bounds
-    weight, andness    low + (high - low) sigmoid(t)     an expert's bounds are kept to by construction
+    centre, missing, table, threshold   t, within bounds
+    andness            low + (high - low) sigmoid(t)     an expert's bounds are kept to by construction
+    weight             floor + (1 - n floor) softmax(t / sqrt(2)) of the n in a gate
 
 The loss is the kernel's plus, for each of them, strength * ((t - usual) / spread)^2 / 2, where strength is
 penalty / cases: what a case's evidence weighs. So small data keep to usual values and large data speak for themselves.
+What is usual for a category is the mean of its leaf at the start: one with few cases stays near what all of them say.
+Only what makes a difference moves: given truths have no criterion, a column without missing values none for these.
 The hold on the link's two numbers stops growing some LINK_REACH spreads away (a pseudo-Huber penalty): a tree of few,
 nearly linear leaves needs a link far steeper than usual, and would otherwise never be found on a few hundred rows.
 
@@ -19,14 +22,14 @@ give the loss of every cut at once.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from baconlogic.core import Floats, gcd
+from baconlogic.core import Floats, Ints, gcd
 from baconlogic.kernel import loops
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import compiled
@@ -37,24 +40,29 @@ from baconlogic.learn.search.draft import CRISP, STEEPNESS, THRESHOLD, Draft, Li
 from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.screen import EDGE, losses_at, view_of
 
-LINEAR, EXPONENTIAL, BOUNDED = 0, 1, 2
+LINEAR, EXPONENTIAL, BOUNDED, SHARE = 0, 1, 2, 3
 STEEPEST = 1e4  # of a slope, on the robust scale
-LEAST_WEIGHT = 0.02
+FLOOR = 0.04  # the part of a gate's weight that its inputs share evenly, whatever is learned
+LEAST_WEIGHT = FLOOR / 2.0  # of an input that must not weigh more than the other
+LOGITS = 6.0  # how far those of missing values and categories go
 STEEPNESSES, THRESHOLDS = (0.5, 200.0), (-1.0, 2.0)  # the bounds of a link
-USUAL = (  # and spread, unconstrained: slope, centre, missing, weight, andness, steepness, threshold
-    (log(2), 0.22), (0.0, 0.63), (0.0, 0.63), (0.0, 0.63), (0.0, 0.63), (log(STEEPNESS), 0.32), (THRESHOLD, 0.32),
+USUAL = (  # and spread, unconstrained: slope, centre, missing, table, weight, andness, steepness, threshold
+    (log(2), 0.22), (0.0, 0.63), (0.0, 0.63), (0.0, 1.0), (0.0, 0.63), (0.0, 0.63), (log(STEEPNESS), 0.32),
+    (THRESHOLD, 0.32),
 )  # fmt: skip
 LINK_REACH = 4.0
 USUAL_CURVATURE = 0.1  # of the loss in an unconstrained parameter; where BFGS starts from
+HALF_ROOT = sqrt(0.5)  # two weights share what one number does
 SHORT = gcd.SHORT_OF_DRASTIC
 STEPS = 200  # of descent where a structure is given
 POLISH = 20  # and where a tree was found on a sample
 
 
 class Freedom(NamedTuple):
-    """How each parameter may move; all arrays run along the parameter vector."""
+    """How the parameters that move may move; all arrays run along these."""
 
-    kind: NDArray[np.int64]
+    where: Ints  # in the parameter vector
+    kind: Ints
     sign: Floats  # of exponential ones
     low: Floats
     high: Floats
@@ -64,75 +72,144 @@ class Freedom(NamedTuple):
     spread: Floats
 
 
-def freedom(problem: Problem, draft: Draft) -> Freedom:
-    """Return how the parameters of a draft may move."""
-    m, n = draft.leaves, draft.leaves - 1
-    low, high = gate_bounds(problem, draft)
-    block = [m, m, m, n, n, 1, 1]  # slope, centre, missing, weight, andness, steepness, threshold
+def freedom(problem: Problem, draft: Draft, *, pinned: bool = False) -> Freedom:
+    """Return how the parameters of a draft may move; `pinned`: andness stays as it is."""
+    m, gates, edges, logits = draft.leaves, len(draft.shape.first) - 1, len(draft.shape.inputs), int(draft.tables[-1])
+    low, high = (draft.parts.andness,) * 2 if pinned else gate_bounds(problem, draft)
+    block = [m, m, m, logits, edges, gates, 1, 1]
 
     def along(*values: float) -> Floats:
         return np.repeat(np.array(values, dtype=float), block)
 
-    kind = along(EXPONENTIAL, LINEAR, LINEAR, BOUNDED, BOUNDED, EXPONENTIAL, LINEAR).astype(np.int64)
-    sign = np.r_[np.where(draft.parts.slope < 0.0, -1.0, 1.0), np.ones(4 * m)]
+    kind = along(EXPONENTIAL, LINEAR, LINEAR, LINEAR, SHARE, BOUNDED, EXPONENTIAL, LINEAR).astype(np.int64)
+    sign = np.ones(len(kind))
+    sign[:m] = np.where(draft.parts.slope < 0.0, -1.0, 1.0)
     (flat, steep), (lowest, highest) = STEEPNESSES, THRESHOLDS
-    lows = along(log(0.05), 0, -6, LEAST_WEIGHT, 0, log(flat), lowest)
-    highs = along(log(STEEPEST), 0, 6, 0, 0, log(steep), highest)
-    lows[m : 2 * m], highs[m : 2 * m] = np.array([_range(problem.X[column]) for column in draft.columns]).T
-    lows[3 * m + n : -2], highs[3 * m + n : -2] = low, high
-    highs[3 * m : 3 * m + n] = 0.5 if problem.ranked else 1.0 - LEAST_WEIGHT
-    low_free, high_free = (np.where(kind == BOUNDED, end, ends) for end, ends in ((-9.0, lows), (9.0, highs)))
+    lows = along(log(0.05), 0, -LOGITS, -LOGITS, 0, 0, log(flat), lowest)
+    highs = along(log(STEEPEST), 0, LOGITS, LOGITS, 0, 0, log(steep), highest)
+    lows[m : 2 * m], highs[m : 2 * m] = problem.ranges[draft.columns].T
+    lows[-2 - gates : -2], highs[-2 - gates : -2] = low, high
+    if problem.ranked:  # of each pair, the second weighs at least as much
+        first = 3 * m + logits + draft.shape.first[:-1]
+        kind[first], lows[first], highs[first] = BOUNDED, LEAST_WEIGHT, 0.5
+    open_ends = (kind == BOUNDED) | (kind == SHARE)
+    low_free, high_free = (np.where(open_ends, end, ends) for end, ends in ((-9.0, lows), (9.0, highs)))
     usual, spread = along(*(mean for mean, _ in USUAL)), along(*(spread for _, spread in USUAL))
-    return Freedom(kind, sign, lows, highs, low_free, high_free, usual, spread)
+    usual[3 * m : 3 * m + logits] = _usual_logits(problem, draft)
+    coded = np.diff(draft.tables) > 0
+    learned = (problem.learned & ~problem.fixed)[draft.columns] | coded
+    moves = np.ones(len(kind), dtype=bool)
+    moves[: 3 * m] = np.concatenate([learned & ~coded, learned & ~coded, learned & problem.gaps[draft.columns]])
+    found = sign, lows, highs, low_free, high_free, usual, spread
+    return Freedom(np.flatnonzero(moves), kind[moves], *(np.asarray(each[moves], dtype=float) for each in found))
+
+
+def _usual_logits(problem: Problem, draft: Draft) -> Floats:
+    """Return, for the logit of each category, the mean of its leaf's over the cases that are not missing."""
+    found = np.zeros(int(draft.tables[-1]))
+    for leaf, (start, end) in enumerate(pairwise(draft.tables.tolist())):
+        if end > start:
+            codes = problem.X[draft.columns[leaf]]
+            known = codes < loops.KNOWN_BELOW
+            cases = np.bincount(codes[known].astype(np.int64), problem.share[known], end - start)
+            found[start:end] = cases @ draft.parts.table[start:end] / max(cases.sum(), 1e-300)
+    return found
 
 
 def gate_bounds(problem: Problem, draft: Draft) -> tuple[Floats, Floats]:
     """Return the lowest and highest andness of each gate: the narrowest of what its own leaves ask for."""
-    m = draft.leaves
-    low, high = (np.full(m - 1, end) for end in problem.andness)
-    for side in draft.shape:
-        leaf = side < m
-        column = draft.columns[side[leaf]]
-        low[leaf] = np.maximum(low[leaf], problem.low[column])
-        high[leaf] = np.minimum(high[leaf], problem.high[column])
-    ends = gcd.LOWEST + SHORT, gcd.HIGHEST - SHORT
-    return np.clip(low, *ends), np.clip(high, *ends)
+    count, first, inputs = len(draft.shape.first) - 1, draft.shape.first, draft.shape.inputs
+    (lowest, highest), leaf = problem.andness, inputs < draft.leaves
+    columns = draft.columns[np.where(leaf, inputs, 0)]
+    low, high = np.where(leaf, problem.low[columns], lowest), np.where(leaf, problem.high[columns], highest)
+    if not count:
+        return np.empty(0), np.empty(0)
+    low, high = np.maximum.reduceat(low, first[:-1]), np.minimum.reduceat(high, first[:-1])
+    n = np.diff(first)
+    end = n / (n - 1.0) - SHORT
+    low, high = np.maximum(low, lowest), np.minimum(high, highest)
+    return np.clip(low, 1.0 - end, end), np.clip(high, 1.0 - end, end)
 
 
-def _range(values: Floats) -> tuple[float, float]:
-    known = values[values < loops.KNOWN_BELOW]
-    return (float(known.min()), float(known.max())) if known.size else (-1.0, 1.0)
-
-
-@compiled(reassociate=False)
-def _to_free(values: Floats, f: Freedom) -> Floats:
-    free = np.empty_like(values)
-    for i in range(values.size):
+@compiled(reassociate=False, inner=True)
+def _to_free(values: Floats, f: Freedom, shape: Topology) -> Floats:
+    free = np.empty(f.where.size)
+    for i in range(free.size):
+        value = values[f.where[i]]
         if f.kind[i] == EXPONENTIAL:
-            free[i] = min(max(log(max(f.sign[i] * values[i], 1e-300)), f.low[i]), f.high[i])
+            free[i] = min(max(log(max(f.sign[i] * value, 1e-300)), f.low[i]), f.high[i])
         elif f.kind[i] == BOUNDED:
-            part = (values[i] - f.low[i]) / max(f.high[i] - f.low[i], 1e-12)
+            part = (value - f.low[i]) / max(f.high[i] - f.low[i], 1e-12)
             part = min(max(part, 1e-4), 1.0 - 1e-4)
             free[i] = log(part / (1.0 - part))
-        else:
-            free[i] = min(max(values[i], f.low[i]), f.high[i])
+        elif f.kind[i] == LINEAR:
+            free[i] = min(max(value, f.low[i]), f.high[i])
+    at = free.size - 1 - shape.first.size - shape.inputs.size
+    for j in range(shape.first.size - 1):
+        start, end = at + shape.first[j], at + shape.first[j + 1]
+        if f.kind[start] != SHARE:
+            free[end - 1] = 0.0
+            continue
+        n, mean = end - start, 0.0
+        for i in range(start, end):
+            share = (values[f.where[i]] - FLOOR / n) / (1.0 - FLOOR)
+            free[i] = log(min(max(share, 1e-4), 1.0 - 1e-4)) / HALF_ROOT
+            mean += free[i] / n
+        for i in range(start, end):
+            free[i] = min(max(free[i] - mean, f.low_free[i]), f.high_free[i])
     return free
 
 
-@compiled(reassociate=False)
-def _to_values(free: Floats, f: Freedom, values: Floats, slope: Floats) -> None:
-    """Fill in the parameters that unconstrained ones stand for, and how they change with them."""
+@compiled(reassociate=False, inner=True)
+def _to_values(free: Floats, f: Freedom, shape: Topology, values: Floats, slope: Floats) -> None:
+    """Fill in the parameters that unconstrained ones stand for, and how they change with them.
+
+    For weights: the share of each.
+    """
     for i in range(free.size):
+        k = f.where[i]
         if f.kind[i] == EXPONENTIAL:
-            values[i] = f.sign[i] * exp(free[i])
-            slope[i] = values[i]
+            values[k] = f.sign[i] * exp(free[i])
+            slope[i] = values[k]
         elif f.kind[i] == BOUNDED:
             part = 1.0 / (1.0 + exp(-free[i]))
-            values[i] = f.low[i] + (f.high[i] - f.low[i]) * part
+            values[k] = f.low[i] + (f.high[i] - f.low[i]) * part
             slope[i] = (f.high[i] - f.low[i]) * part * (1.0 - part)
-        else:
-            values[i] = free[i]
+        elif f.kind[i] == LINEAR:
+            values[k] = free[i]
             slope[i] = 1.0
+    at = free.size - 1 - shape.first.size - shape.inputs.size
+    for j in range(shape.first.size - 1):
+        start, end = at + shape.first[j], at + shape.first[j + 1]
+        if f.kind[start] != SHARE:
+            values[f.where[end - 1]] = 1.0 - values[f.where[start]]
+            continue
+        n, total = end - start, 0.0
+        for i in range(start, end):
+            slope[i] = exp(HALF_ROOT * free[i])
+            total += slope[i]
+        for i in range(start, end):
+            slope[i] /= total
+            values[f.where[i]] = FLOOR / n + (1.0 - FLOOR) * slope[i]
+
+
+@compiled(reassociate=False, inner=True)
+def _in_free(in_values: Floats, f: Freedom, shape: Topology, slope: Floats, gradient: Floats) -> None:
+    """Turn slopes of the loss in the parameters into those in unconstrained ones."""
+    for i in range(slope.size):
+        gradient[i] = in_values[f.where[i]] * slope[i]
+    at = slope.size - 1 - shape.first.size - shape.inputs.size
+    for j in range(shape.first.size - 1):
+        start, end = at + shape.first[j], at + shape.first[j + 1]
+        if f.kind[start] != SHARE:
+            gradient[start] -= in_values[f.where[end - 1]] * slope[start]
+            gradient[end - 1] = 0.0
+            continue
+        mean = 0.0
+        for i in range(start, end):
+            mean += gradient[i]
+        for i in range(start, end):
+            gradient[i] = HALF_ROOT * (1.0 - FLOOR) * (gradient[i] - slope[i] * mean)
 
 
 class Objective(NamedTuple):
@@ -144,44 +221,55 @@ class Objective(NamedTuple):
     batch: Batch
     settings: Settings
     work: Workspace
+    in_values: Floats  # the gradient in the kernel's parameters
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _penalised(free: Floats, objective: Objective, values: Floats, slope: Floats, gradient: Floats) -> float:
     """Return the loss at unconstrained parameters and fill in its gradient in them."""
-    f = objective.freedom
-    _to_values(free, f, values, slope)
-    loss = kernel.loss_gradient(values, objective.shape, objective.batch, objective.settings, objective.work, gradient)
+    f, shape, in_values = objective.freedom, objective.shape, objective.in_values
+    _to_values(free, f, shape, values, slope)
+    net = kernel.prepare(values, shape, objective.settings.knee)
+    loss = kernel.network_loss(net, objective.batch, objective.settings, objective.work, in_values)
+    _in_free(in_values, f, shape, slope, gradient)
     for i in range(free.size):
         away = (free[i] - f.usual[i]) / f.spread[i]
         root = 1.0 if i < free.size - 2 else sqrt(1.0 + (away / LINK_REACH) ** 2)
         loss += objective.strength * away * away / (1.0 + root)  # a square / 2 where root is 1
-        gradient[i] = gradient[i] * slope[i] + objective.strength * away / (root * f.spread[i])
+        gradient[i] += objective.strength * away / (root * f.spread[i])
     return loss
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=True, inner=True)
+def _dot(a: Floats, b: Floats) -> float:
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@compiled(reassociate=False, inner=True)
 def _direction(inverse: Floats, gradient: Floats, free: Floats, f: Freedom, out: Floats) -> float:
     """Fill in the quasi-Newton direction, less what would leave the bounds; return the slope of the loss along it."""
     slope = 0.0
     for i in range(free.size):
-        total = 0.0
-        for j in range(free.size):
-            total -= inverse[i, j] * gradient[j]
+        total = -_dot(inverse[i], gradient)
         stuck = (total < 0.0 and free[i] <= f.low_free[i]) or (total > 0.0 and free[i] >= f.high_free[i])
         out[i] = 0.0 if stuck else total
         slope += out[i] * gradient[i]
     return slope
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _update(inverse: Floats, moved: Floats, change: Floats) -> None:
     """BFGS: make the inverse Hessian agree with the change of gradient that the last move brought."""
-    n, curvature = moved.size, moved @ change
-    if curvature <= 1e-12 * sqrt((moved @ moved) * (change @ change)):
+    n, curvature = moved.size, _dot(moved, change)
+    if curvature <= 1e-12 * sqrt(_dot(moved, moved) * _dot(change, change)):
         return
-    turned = inverse @ change
-    factor = (1.0 + (change @ turned) / curvature) / curvature
+    turned = np.empty(n)
+    for i in range(n):
+        turned[i] = _dot(inverse[i], change)
+    factor = (1.0 + _dot(change, turned) / curvature) / curvature
     for i in range(n):
         for j in range(n):
             cross = moved[i] * turned[j] + turned[i] * moved[j]
@@ -189,11 +277,13 @@ def _update(inverse: Floats, moved: Floats, change: Floats) -> None:
 
 
 @compiled(reassociate=False)
-def _descend(start: Floats, objective: Objective, steps: int) -> tuple[float, Floats]:
-    """BFGS with a bisecting line search, which also gets past the kinks of andness (Lewis and Overton, 2013)."""
-    f, n = objective.freedom, start.size
-    free = _to_free(start, f)
-    values, slope = np.empty(n), np.empty(n)
+def _descend(values: Floats, objective: Objective, steps: int) -> float:
+    """BFGS with a bisecting line search, which also gets past the kinks of andness (Lewis and Overton, 2013).
+
+    Moves `values` and returns the loss.
+    """
+    f, n = objective.freedom, objective.freedom.where.size
+    free, slope = _to_free(values, f, objective.shape), np.empty(n)
     gradient, ahead, new_gradient, new = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     inverse = np.eye(n) / USUAL_CURVATURE
     loss = _penalised(free, objective, values, slope, gradient)
@@ -209,7 +299,7 @@ def _descend(start: Floats, objective: Objective, steps: int) -> tuple[float, Fl
             new_loss = _penalised(new, objective, values, slope, new_gradient)
             if not new_loss <= loss + 1e-4 * size * along:
                 high = size
-            elif new_gradient @ ahead < 0.9 * along:
+            elif _dot(new_gradient, ahead) < 0.9 * along:
                 low = size
             else:
                 break
@@ -221,17 +311,19 @@ def _descend(start: Floats, objective: Objective, steps: int) -> tuple[float, Fl
         free[:], gradient[:] = new, new_gradient
         if gained < 1e-9 * abs(loss):
             break
-    _to_values(free, f, values, slope)
-    return loss, values
+    _to_values(free, f, objective.shape, values, slope)
+    return loss
 
 
-def refine(problem: Problem, draft: Draft, steps: int) -> Draft:
-    """Return the draft that `steps` of descent reach at most."""
-    work = kernel.workspace(draft.leaves, min(kernel.BLOCK, problem.rows))
-    strength = problem.penalty / problem.cases
+def refine(problem: Problem, draft: Draft, steps: int, *, pinned: bool = False) -> Draft:
+    """Return the draft that `steps` of descent reach at most; `pinned`: andness stays as it is."""
+    values, work = draft.parameters.copy(), kernel.workspace(draft.shape, min(kernel.BLOCK, problem.rows))
+    kernel.parts(values, draft.shape).missing[~problem.gaps[draft.columns]] = 0.0
     settings = Settings(calibrated=True, knee=problem.knee, penalty=0.0, amplifier=1.0)  # cross-entropy, nothing else
-    objective = Objective(freedom(problem, draft), strength, draft.shape, problem.batch(draft), settings, work)
-    loss, values = _descend(draft.parameters, objective, steps)
+    free, strength = freedom(problem, draft, pinned=pinned), problem.penalty / problem.cases
+    batch, in_values = problem.batch(draft), np.empty_like(values)
+    objective = Objective(free, strength, draft.shape, batch, settings, work, in_values)
+    loss = _descend(values, objective, steps)
     return draft._replace(parameters=values, loss=float(loss))
 
 
@@ -243,7 +335,7 @@ def polish(problem: Problem, draft: Draft) -> Draft:
 def sharpen(problem: Problem, draft: Draft) -> Draft:
     """Return the draft with each learned leaf in turn cut where the loss is least, if that lowers the loss."""
     for place in range(draft.leaves):
-        if problem.learned[draft.columns[place]]:
+        if problem.learned[draft.columns[place]] and not problem.categories[draft.columns[place]]:
             draft = _cut(problem, draft, place)
     return draft
 

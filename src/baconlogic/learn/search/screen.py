@@ -9,12 +9,12 @@ Of a wide table all columns are tried by two gates, and only the best of them by
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import log as ln
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from baconlogic.core import Bools, Floats, Ints
 from baconlogic.kernel import loss as kernel
@@ -123,7 +123,7 @@ class Candidates(NamedTuple):
     high: Floats
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _gate(x: float, y: float, w: float, dual: bool, mean: float, product: float, power: float) -> float:
     a, b = (1.0 - x if dual else x), (1.0 - y if dual else y)
     both = exp(2.0 * power * (w * log(max(a, EDGE)) + (1.0 - w) * log(max(b, EDGE))))
@@ -131,14 +131,49 @@ def _gate(x: float, y: float, w: float, dual: bool, mean: float, product: float,
     return 1.0 - z if dual else z
 
 
-@compiled(reassociate=False)
-def _numbers(andness: float, knee: float) -> tuple[bool, float, float, float]:
+@compiled(reassociate=False, inner=True)
+def _numbers(andness: float, n: float, knee: float) -> tuple[bool, float, float, float]:
     dual = andness < 0.5
-    mean, product, power = _coefficients(1.0 - andness if dual else andness, 2.0, knee)
+    mean, product, power = _coefficients(1.0 - andness if dual else andness, n, knee)
     return dual, mean, product, power
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
+def _others(view: View, gate: int, at: int, dual: bool, out: Floats) -> float:
+    """Fill out (2, rows) with the weighted sums of a gate's other inputs and of their logs; return the weight of `at`.
+
+    Inputs are turned to the gate's side.
+    """
+    own, shape = 1.0, view.shape
+    out[:] = 0.0
+    for k in range(shape.first[gate], shape.first[gate + 1]):
+        w = view.parameters.weight[k]
+        if shape.inputs[k] == at:
+            own = w
+            continue
+        truths = view.truths[shape.inputs[k]]
+        for i in range(truths.size):
+            x = 1.0 - truths[i] if dual else truths[i]
+            out[0, i] += w * x
+            out[1, i] += w * log(max(x, EDGE))
+    return own
+
+
+@compiled(reassociate=False, inner=True)
+def _through(view: View, gate: int, at: int, others: Floats, out: Floats) -> None:
+    """Turn out (grid, rows), truths of the input `at` of a gate, into the truths of the gate."""
+    shape = view.shape
+    n = float(shape.first[gate + 1] - shape.first[gate])
+    dual, mean, product, power = _numbers(view.parameters.andness[gate], n, view.knee)
+    w = _others(view, gate, at, dual, others)
+    for g in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            x = 1.0 - out[g, i] if dual else out[g, i]
+            z = mean * (w * x + others[0, i]) + product * exp(n * power * (w * log(max(x, EDGE)) + others[1, i]))
+            out[g, i] = 1.0 - z if dual else z
+
+
+@compiled(reassociate=False, inner=True)
 def _loss(z: float, link: Floats, y: float, share: float) -> float:
     """Return what one row adds to the loss if the root's truth is z."""
     u = link[0] * (z - link[1])
@@ -149,31 +184,26 @@ def _loss(z: float, link: Floats, y: float, share: float) -> float:
 @compiled(reassociate=False)
 def losses_at(view: View, grid: Floats, node: int, out: Floats) -> None:
     """Fill out (grid, rows) with each row's loss if the node's truth were that of the grid."""
-    p, left, right = view.parameters, view.shape.left, view.shape.right
-    m, rows = p.slope.size, view.y.size
+    p, shape, rows = view.parameters, view.shape, view.y.size
+    others = np.empty((2, rows))
     for g in range(grid.size):
         out[g] = grid[g]
-    at = node
-    for j in range(m - 1):
-        if left[j] != at and right[j] != at:
-            continue
-        is_left = left[j] == at
-        other = view.truths[right[j] if is_left else left[j]]
-        w = p.weight[j] if is_left else 1.0 - p.weight[j]
-        dual, mean, product, power = _numbers(p.andness[j], view.knee)
-        for g in range(grid.size):
-            for i in range(rows):
-                out[g, i] = _gate(out[g, i], other[i], w, dual, mean, product, power)
-        at = m + j
+    at, gate = node, 0
+    for k in range(shape.inputs.size):
+        while k >= shape.first[gate + 1]:
+            gate += 1
+        if shape.inputs[k] == at:
+            _through(view, gate, at, others, out)
+            at = p.slope.size + gate
     for g in range(grid.size):
         for i in range(rows):
             out[g, i] = _loss(out[g, i], p.link, view.y[i], view.share[i])
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _changes(z: Floats, losses: Floats, now: Floats, weight: float, andness: float, knee: float, out: Floats) -> None:
     """Fill out (rows, levels) with the change of each row's loss if the new leaf's truth were at that level."""
-    dual, mean, product, power = _numbers(andness, knee)
+    dual, mean, product, power = _numbers(andness, 2.0, knee)
     for level in range(_LEVELS):
         v = _LOWEST + level * _STEP
         for i in range(z.size):
@@ -184,7 +214,7 @@ def _changes(z: Floats, losses: Floats, now: Floats, weight: float, andness: flo
             out[i, level] = (1.0 - part) * losses[below, i] + part * losses[below + 1, i] - now[i]
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _sums(changes: Floats, index: Bytes, out: Floats) -> None:
     """Add up changes (rows, levels) by bin."""
     out[:] = 0.0
@@ -194,7 +224,7 @@ def _sums(changes: Floats, index: Bytes, out: Floats) -> None:
             out[b, level] += changes[i, level]
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _best(sums: Floats, level: Ints, part: Floats, bound: float) -> tuple[float, int]:
     """Return the lowest total over the templates, and which; gives up at once when no criterion can reach `bound`."""
     least = 0.0
@@ -216,7 +246,7 @@ def _best(sums: Floats, level: Ints, part: Floats, bound: float) -> tuple[float,
     return best, which
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _given(changes: Floats, truths: Floats) -> float:
     """Return the total change of a leaf whose truths are given."""
     total = 0.0
@@ -227,7 +257,7 @@ def _given(changes: Floats, truths: Floats) -> float:
     return total
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _column(c: Candidates, j: int, changes: Floats, bound: float, sums: Floats) -> tuple[float, int, int]:
     """Return (change, template, level of missing) of the best leaf on column j, or the bound and -1."""
     if not c.learned[j]:
@@ -243,6 +273,7 @@ def _column(c: Candidates, j: int, changes: Floats, bound: float, sums: Floats) 
 @compiled(reassociate=False)
 def _screen(view: View, c: Candidates, nodes: Ints, columns: Ints, moves: Floats, bound: float) -> Floats:
     """Return (nodes, columns, moves, 3): change, template and level of missing of the best leaf."""
+    grid = _GRID.copy()  # a constant would be another type than what Python passes, and compiled once more
     rows = view.y.size
     found = np.zeros((nodes.size, columns.size, moves.shape[0], 3))
     losses, now, changes = np.empty((GRID, rows)), np.empty(rows), np.empty((rows, _LEVELS))
@@ -250,7 +281,7 @@ def _screen(view: View, c: Candidates, nodes: Ints, columns: Ints, moves: Floats
     for i in range(rows):
         now[i] = _loss(view.truths[-1, i], view.parameters.link, view.y[i], view.share[i])
     for n in range(nodes.size):
-        losses_at(view, _GRID, nodes[n], losses)
+        losses_at(view, grid, nodes[n], losses)
         for k in range(moves.shape[0]):
             weight, andness = moves[k, 0], moves[k, 1]
             _changes(view.truths[nodes[n]], losses, now, weight, andness, view.knee, changes)
@@ -289,7 +320,7 @@ class Screen:
 
     def insertions(self, draft: Draft, columns: Ints, *, forced: bool = False) -> Iterator[Proposal]:
         """Yield what a new leaf on one of the columns would do above each node, best first; `forced`: harm or good."""
-        nodes = np.arange(2 * draft.leaves - 1)
+        nodes = np.arange(len(draft.shape.inputs) + 1)
         if len(columns) > SHORTLIST:
             columns = self._worthwhile(draft, nodes, columns)
         return self._proposals(draft, nodes, columns, self.moves(), np.inf if forced else 0.0)
@@ -305,6 +336,10 @@ class Screen:
     def replacements(self, draft: Draft, columns: Ints, places: Ints) -> Iterator[Proposal]:
         """Yield what another leaf in the place of a leaf would do, best first."""
         return self._proposals(draft, places, columns, np.array([(REPLACE, 0.5)]), np.inf)
+
+    def above(self, draft: Draft, nodes: Sequence[int], columns: Ints, moves: ArrayLike) -> Iterator[Proposal]:
+        """Yield what a new leaf above some nodes, by gates of these weights and andnesses, would do, best first."""
+        return self._proposals(draft, np.array(nodes), columns, np.array(moves), np.inf)
 
     def _proposals(self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats, bound: float) -> Iterator[Proposal]:
         found = _screen(view_of(self.problem, draft), self._candidates, nodes, columns, moves, bound)

@@ -139,16 +139,18 @@ class Trainer:
 
     def hard_loss(self, order: Ints, blocks: Blocks) -> float:
         """Return the loss of the present gates on a hard order."""
-        annealing.to_parameters(self.state.free, self.state.parameters)
+        annealing.to_parameters(self.state.free, blocks.shape, self.state.parameters)
         return annealing.loss_of(blocks, order, False, self.state, np.empty((self.features,) * 2))  # noqa: FBT003
 
     def accuracy(self) -> float:
         """Return the share of rows that the tree gets right, worked out as a tree does, where 0 and 1 are exact."""
-        p, rule, right = kernel.parts(self.state.parameters), gcd.Aggregator("", self.exact.settings.knee), 0.0
+        shape, rule, right = self.exact.shape, gcd.Aggregator("", self.exact.settings.knee), 0.0
+        p = kernel.parts(self.state.parameters, shape)
+        gates = list(zip(shape.gates, shape.by_gate(p.weight), p.andness, strict=True))
         for block, y, share in zip(self.exact.truths, self.exact.y, self.exact.share, strict=True):
             nodes = list(block[self.order])
-            for left, right_one, weight, andness in zip(*self.exact.shape, p.weight, p.andness, strict=True):
-                nodes.append(rule([nodes[left], nodes[right_one]], [weight, 1.0 - weight], andness))
+            for inputs, weights, andness in gates:
+                nodes.append(rule([nodes[k] for k in inputs], weights, andness))
             right += float(share @ ((nodes[-1] >= 0.5) == (y >= 0.5)))
         return right
 
@@ -421,7 +423,7 @@ class Sinkhorn(BaseEstimator):  # type: ignore[misc]
 
 def _finish(problem: Problem, attempt: Attempt, leaves: list[Literal]) -> Draft:
     """Return the attempt as a draft with its link fitted; refined, with learned criteria, where that helps."""
-    gates = kernel.parts(attempt.parameters)
+    gates = kernel.parts(attempt.parameters, attempt.shape)
     found = [_linked(problem, drafts.join(attempt.shape, leaves, gates.weight, gates.andness))]
     if attempt.accuracy < 1.0 - 1e-12:
         lenient = replace(problem, penalty=problem.penalty * LENIENCE)

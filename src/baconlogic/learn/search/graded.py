@@ -1,0 +1,494 @@
+"""Graded cards: smooth criteria under gates of any named level, learned jointly and then rounded to what is printed.
+
+Such a card is grown leaf by leaf (`_Smoother`): a new leaf goes into a group that is there, beside a leaf that stands
+alone, or above them all; the most promising are refined shortly and the best of them at length, each other leaf is
+tried in the place of each. The best card of other kinds of each size is a rival: its cuts and ramps become smooth
+criteria, and a band two of them. Sets of categories and columns of 0 and 1 stay as those cards have them.
+
+At the end every gate takes the nearest named level and what is left is learned again; criteria and weights are rounded,
+and the link is fitted to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import copysign, exp, floor, log, log10
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from baconlogic.core import Floats, Ints, gcd
+from baconlogic.core.criteria import Sigmoid
+from baconlogic.core.decision import Link
+from baconlogic.core.levels import LEVELS
+from baconlogic.core.nodes import Gate, Leaf, Node
+from baconlogic.kernel.loops import KNOWN_BELOW
+from baconlogic.kernel.loss import parts, topology
+from baconlogic.learn.column import NUMBER, Column
+from baconlogic.learn.search import draft as drafts
+from baconlogic.learn.search.card import (
+    ALL,
+    ANY,
+    FINE,
+    PAYS,
+    STEPS,
+    SUM,
+    Clause,
+    Hand,
+    fitted_link,
+    in_steps,
+    shared_name,
+    whole_steps,
+)
+from baconlogic.learn.search.conditions import BAND, CUT, HILL, RAMP, TRUTHS, Condition
+from baconlogic.learn.search.draft import Draft, Literal
+from baconlogic.learn.search.problem import Problem, Request
+from baconlogic.learn.search.refine import refine
+from baconlogic.learn.search.screen import Proposal, Screen
+
+SHORT, LONG, PINNED = 6, 25, 15  # steps of descent: of a try, of the best of them, with named levels
+TRIES, SWAPS, FINALISTS = 4, 3, 2
+ROWS = 1000  # that tell one structure from another; the numbers are learned on all
+SCREENED = 400  # rows that tell which leaves to try
+WIDEST = 30  # columns that leaves are tried on, besides those of other cards
+LEAST_GAIN, PATIENCE = 2.0, 2  # sizes in a row that gain less log-likelihood before growth ends
+FIXED = (CUT, TRUTHS)  # conditions that a grown card may take as they are
+ABOVE_ALL = [(0.7, a) for a in (1.25, 0.75, 0.5, 0.25, -0.25)]  # (weight of what is there, andness)
+BESIDE = [(0.6, a) for a in (1.25, 0.75, 0.25, -0.25)]
+SLOPE = 3.0  # of a cut to start from, on the robust scale
+EVEN = 0.05  # weights that are all this near to each other are equal
+FINEST = 0.2  # of the stretch in which a criterion turns: centres are rounded to this
+CERTAIN = 1e-300  # stands for a truth of 0
+QUARTERS = 4  # steps of the truth of a missing value
+
+
+Joined = tuple[str, list[tuple[Condition, Literal]]]  # a group: how it is joined, and its leaves
+
+
+class Graded(NamedTuple):
+    """A card as a draft of its own leaves, and the link to probability."""
+
+    draft: Draft
+    conditions: tuple[Condition, ...]  # by leaf: where it comes from
+    link: Link
+    loss: float  # log-likelihood lost on the rows it was learned from
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves."""
+        return self.draft.leaves
+
+    def scores(self, whole: Problem) -> Floats:
+        """Return the decision value of each row of a problem."""
+        return self.link.score(_own(whole, self.conditions).truths(self.draft))
+
+    def again(self, whole: Problem) -> Graded:
+        """Return it with its link learned on other rows."""
+        link, loss = fitted_link(_own(whole, self.conditions).truths(self.draft), whole.y, whole.share * whole.cases)
+        return self._replace(link=link, loss=loss)
+
+    def node(self, columns: Sequence[Column], aggregator: str) -> Node:
+        """Return it as a tree."""
+        nodes: list[Node] = [
+            _leaf(columns[c.column], c, literal)
+            for c, literal in zip(self.conditions, self.draft.literals, strict=True)
+        ]
+        names = [columns[c.column].name for c in self.conditions]
+        gates = zip(self.draft.shape.gates, self.draft.parts.andness.tolist(), self.draft.weights, strict=True)
+        for inputs, andness, weights in gates:
+            own = [names[k] for k in inputs if k < self.leaves]
+            group = shared_name(own) if len(own) == len(inputs) else ""
+            nodes.append(Gate([nodes[k] for k in inputs], andness, weights.tolist(), aggregator, group))
+        return nodes[-1]
+
+
+def graded(
+    problem: Problem, hands: Mapping[int, Hand], request: Request, most: int, *, means: bool
+) -> Iterator[Graded]:
+    """Yield the best graded card of each size that loses less than smaller ones; without `means` no gate is neutral.
+
+    `hands` are the best cards of other kinds, by size.
+    """
+    grower = _Smoother(problem, hands, request.seed)
+    least, told, idle = np.inf, np.inf, 0
+    for size in range(1, most + 1):
+        if size > 1 and not request.going():
+            return
+        draft = grower.best_of(size, grows=idle < PATIENCE)
+        if draft is None:
+            idle += 1
+            continue
+        idle = 0 if (least - draft.loss) * problem.cases > LEAST_GAIN else idle + 1
+        least = min(least, draft.loss)
+        card = grower.finished(draft, means=means)
+        if card is not None and card.loss < told:
+            told = card.loss
+            yield card
+
+
+class _Smoother:
+    """Grows smooth cards on one problem: on a sample, where it has many rows."""
+
+    def __init__(self, problem: Problem, hands: Mapping[int, Hand], seed: int) -> None:
+        self.problem = problem
+        conditions = [c for hand in hands.values() for group in hand.groups for c in group.conditions]
+        numbers = sorted({c.column for c in conditions if _scale(problem.table[c.column])} | self._promising())
+        kept = [self._upright(c) for c in conditions if not _smooth(c, problem.table[c.column]) and c.kind in FIXED]
+        self.conditions = [*(Condition(j, CUT, (0.0,)) for j in numbers), *dict.fromkeys(kept)]
+        self.own, screened = (_own(_sample(problem, rows, seed), self.conditions) for rows in (ROWS, SCREENED))
+        self.screen = Screen(screened)
+        self.grows = not (problem.required or problem.parts)  # what is asked for, cards of other kinds have
+        self.best: dict[int, Draft] = {}
+        starts = (self._start(hand) for _, hand in sorted(hands.items()))
+        self.starts = {draft.leaves: draft for draft in starts if draft is not None}
+
+    def _promising(self) -> set[int]:
+        """Return the columns of numbers that go with the target, if there are many."""
+        numbers = [j for j, column in enumerate(self.problem.table) if _scale(column)]
+        if len(numbers) > WIDEST:
+            y = self.problem.y - self.problem.base_rate
+            scaled = np.array([self.problem.table[j].scaled for j in numbers])
+            values = np.where(scaled < KNOWN_BELOW, np.clip(scaled, -3.0, 3.0), 0.0)
+            with_y = np.abs(values @ (self.problem.share * y)) / (values.std(axis=1) + 1e-9)
+            numbers = [numbers[k] for k in np.argsort(-with_y, kind="stable")[:WIDEST]]
+        return set(numbers) if not self.problem.required else set()
+
+    def _upright(self, condition: Condition) -> Condition:
+        """Return a condition or its opposite, the same one of both; as it is where a direction is asked for."""
+        asked = self.problem.directions[condition.column]
+        return condition if asked else min(condition, condition.opposite)
+
+    def best_of(self, size: int, *, grows: bool) -> Draft | None:
+        """Return the best card of a size, if there is any: a start, or grown from that of the size below."""
+        tried = [refine(self.own, self.starts[size], LONG)] if size in self.starts else []
+        grows = grows and self.grows
+        if grows:
+            below = self.best.get(size - 1)
+            tried += self._refined(self._first() if size == 1 else self._extended(below) if below else [])
+        best = min(tried, key=_loss, default=None)
+        if best is not None:
+            swapped = self._refined(self._swapped(best)) if grows else []
+            self.best[size] = best = min([best, *swapped], key=_loss)
+        return best
+
+    def _refined(self, tries: Sequence[Draft]) -> list[Draft]:
+        """Return the most promising of some drafts, refined at length."""
+        short = sorted((refine(self.own, draft, SHORT) for draft in tries), key=_loss)
+        return [refine(self.own, draft, LONG) for draft in short[:FINALISTS]]
+
+    def _first(self) -> list[Draft]:
+        """Return the most promising cards of one leaf."""
+        rate = self.problem.base_rate
+        threshold = drafts.THRESHOLD - log(rate / (1.0 - rate)) / drafts.STEEPNESS
+        blank = drafts.single(Literal(0), (drafts.STEEPNESS, min(max(threshold, 0.0), 1.0)))
+        found = _different(self.screen.replacements(blank, self._columns(), np.array([0])), TRIES)
+        return [drafts.replace(blank, 0, self._leaf(p)) for p in found]
+
+    def _columns(self, draft: Draft | None = None) -> Ints:
+        """Return the columns that a new leaf may read: any, or of features not used yet."""
+        columns = np.arange(len(self.conditions))
+        if draft is None or self.problem.reuse:
+            return columns
+        feature = np.array([c.column for c in self.conditions])
+        return columns[~np.isin(feature, feature[draft.columns])]
+
+    def _leaf(self, proposal: Proposal) -> Literal:
+        """Return the leaf of a proposal: what stays as it is holds or does not."""
+        leaf = proposal.leaf
+        return Literal(leaf.column, copysign(1.0, leaf.slope)) if self.own.fixed[leaf.column] else leaf
+
+    def _extended(self, draft: Draft) -> list[Draft]:
+        """Return the most promising cards of one leaf more."""
+        m, gates, columns = draft.leaves, draft.shape.gates, self._columns(draft)
+        found: list[tuple[float, Draft]] = []
+
+        def put(nodes: Sequence[int], moves: ArrayLike, joined: Callable[[Proposal], Draft]) -> None:
+            proposals = _different(self.screen.above(draft, nodes, columns, moves), TRIES)
+            found.extend((proposal.change, joined(proposal)) for proposal in proposals)
+
+        def over(p: Proposal) -> Draft:
+            return drafts.insert(draft, p.node, self._leaf(p), p.weight, p.andness)
+
+        def into(p: Proposal) -> Draft:
+            return drafts.append(draft, p.node, self._leaf(p), p.weight)
+
+        alone = [k for k in gates[-1].tolist() if k < m] if gates else []
+        if len(gates) < 2 and len(columns):
+            put([len(draft.shape.inputs)], ABOVE_ALL, over)
+        if alone and len(columns):
+            put(alone, BESIDE, over)
+        for j, (inputs, andness) in enumerate(zip(gates, draft.parts.andness.tolist(), strict=True)):
+            if len(columns):
+                put([m + j], [(len(inputs) / (len(inputs) + 1.0), andness)], into)
+        found.sort(key=lambda each: each[0])
+        return [new for _, new in found if self._plain(new)][:TRIES]
+
+    def _swapped(self, draft: Draft) -> list[Draft]:
+        """Return the most promising cards with another leaf in the place of one."""
+        found = _different(self.screen.replacements(draft, self._columns(draft), np.arange(draft.leaves)), 2 * TRIES)
+        better = [p for p in found if p.change < 0.0 and p.leaf.column != draft.columns[p.node]]
+        new = (drafts.replace(draft, p.node, self._leaf(p)) for p in better)
+        return [each for each in new if self._plain(each)][:SWAPS]
+
+    def _plain(self, draft: Draft) -> bool:
+        """Whether no leaf stands twice, and every column has one direction, but for two sides in one gate."""
+        uses: dict[int, set[tuple[int, bool]]] = {}
+        for gate, column, rising in _uses(draft):
+            own = uses.setdefault(column, set())
+            if (gate, rising) in own or (self.own.fixed[column] and own):
+                return False
+            own.add((gate, rising))
+        return all(len({rising for gate, rising in own if (gate, not rising) not in own}) < 2 for own in uses.values())
+
+    def _start(self, hand: Hand) -> Draft | None:
+        """Return the card of a hand with smooth criteria, unless something in it has no such form."""
+        groups = _apart([_literals(group, self.problem.table) for group in hand.groups])
+        leaves = [c for _, own in groups for c, _ in own]
+        smooth = [_smooth(c, self.problem.table[c.column]) for c in leaves]
+        numbers = {c.column: k for k, c in enumerate(self.conditions) if not self.own.fixed[k]}
+        sets = {c: k for k, c in enumerate(self.conditions) if self.own.fixed[k]}
+        if not any(smooth) or any(not s and self._upright(c) not in sets for c, s in zip(leaves, smooth, strict=True)):
+            return None
+        draft = _joined(hand, groups)
+        p = draft.parts
+        for i, (c, s) in enumerate(zip(leaves, smooth, strict=True)):
+            draft.columns[i] = numbers[c.column] if s else sets[self._upright(c)]
+            p.slope[i] = p.slope[i] if s else 1.0 if c == self._upright(c) else -1.0
+        return draft if self._plain(draft) else None
+
+    def finished(self, draft: Draft, *, means: bool) -> Graded | None:
+        """Return a card with named levels and round numbers; None if a leaf comes out twice."""
+        problem, table = self.problem, self.problem.table
+        conditions = tuple(self.conditions[k] for k in draft.columns)
+        turned = self.own.fixed[draft.columns] & (draft.parts.slope < 0.0)
+        conditions = tuple(c.opposite if t else c for c, t in zip(conditions, turned, strict=True))
+        draft = draft._replace(columns=np.arange(draft.leaves), parameters=draft.parameters.copy())
+        draft.parts.slope[turned] = 1.0
+        own, weight = _own(problem, conditions), problem.share * problem.cases
+        draft = refine(own, draft, PINNED) if problem.rows > ROWS else draft
+        if len(draft.shape.first) > 1:
+            draft = _named(draft, means=means)
+            link, _ = fitted_link(own.truths(draft), problem.y, weight)
+            parts(draft.parameters, draft.shape).link[:] = link.steepness, link.threshold
+            draft = refine(own, draft, PINNED, pinned=True)
+        draft = _rounded(draft, own, conditions, table)
+        p = draft.parts
+        leaves = [(c.column, p.slope[i], p.centre[i]) for i, c in enumerate(conditions) if not own.fixed[i]]
+        if len(set(leaves)) < len(leaves):
+            return None
+        coarse, fine = (
+            Graded(each, conditions, *fitted_link(own.truths(each), problem.y, weight))
+            for each in (_with_weights(draft, own, steps) for steps in (STEPS, FINE))
+        )
+        return fine if fine.loss < coarse.loss - PAYS * len(conditions) else coarse
+
+
+def _loss(draft: Draft) -> float:
+    return draft.loss
+
+
+def _different(proposals: Iterator[Proposal], most: int) -> list[Proposal]:
+    """Return the first proposals that differ in more than numbers."""
+    found: dict[tuple[int, int, bool, bool], Proposal] = {}
+    for p in proposals:
+        found.setdefault((p.leaf.column, p.node, p.leaf.slope > 0.0, p.andness > gcd.NEUTRAL), p)
+        if len(found) == most:
+            break
+    return list(found.values())
+
+
+def _uses(draft: Draft) -> list[tuple[int, int, bool]]:
+    """Return the gate, the column and the direction of each leaf."""
+    gates, slope = draft.shape.gates, draft.parts.slope
+    above = {k: j for j, inputs in enumerate(gates) for k in inputs.tolist()}
+    return [(above.get(i, 0), int(column), bool(slope[i] > 0.0)) for i, column in enumerate(draft.columns)]
+
+
+def _sample(problem: Problem, most: int, seed: int) -> Problem:
+    """Return the problem on so many rows, if it has more."""
+    if problem.rows <= most:
+        return problem
+    rows = np.sort(np.random.default_rng(seed).choice(problem.rows, most, replace=False))
+    share, table = problem.share[rows], tuple(column.take(rows) for column in problem.table)
+    return replace(problem, y=problem.y[rows], share=share / share.sum(), table=table, weight=problem.cases)
+
+
+def _apart(groups: Sequence[Joined]) -> list[Joined]:
+    """Return groups without a second leaf on the same column in the same direction; learned jointly, they are one.
+
+    A lone leaf stands with the others that are alone.
+    """
+    found, alone = [], set[tuple[int, bool]]()
+    for kind, own in groups:
+        seen = alone if len(own) == 1 else set[tuple[int, bool]]()
+        kept = []
+        for c, literal in own:
+            key = c.column, literal.slope > 0.0
+            if c.kind not in (CUT, RAMP) or key not in seen:
+                kept.append((c, literal))
+                seen.add(key)
+        if kept:
+            found.append((kind, kept))
+    return found
+
+
+def _scale(column: Column) -> bool:
+    """Whether a column measures something."""
+    return column.kind == NUMBER and not column.of_two
+
+
+def _smooth(condition: Condition, column: Column) -> bool:
+    """Whether a condition is learned as a smooth criterion, or kept as it is."""
+    return _scale(column) and condition.kind in (CUT, RAMP)
+
+
+def _own(problem: Problem, conditions: Sequence[Condition]) -> Problem:
+    """Return the problem with one column a leaf: values on the robust scale, or logits of the truths that are kept.
+
+    These are as far out as they go: in a soft gate an input of 0 says much more than one of 1e-9.
+    """
+    smooth = np.array([_smooth(c, problem.table[c.column]) for c in conditions])
+    shown = []
+    for c, learned in zip(conditions, smooth, strict=True):
+        column = problem.table[c.column]
+        if learned:
+            shown.append(column.scaled)
+        else:
+            truths = np.clip(c.truths(column), CERTAIN, 1.0)
+            shown.append(np.log(truths) - np.log(np.maximum(1.0 - truths, CERTAIN)))
+    count = len(conditions)
+    asked = np.array([problem.directions[c.column] for c in conditions], np.int64)
+    asked = np.where(smooth, asked, np.abs(asked))  # what is kept goes the right way as it is
+    return Problem(
+        np.array(shown), problem.y, problem.share, np.ones(count, np.bool_), np.arange(count), asked,
+        np.full(count, gcd.LOWEST), np.full(count, gcd.HIGHEST),
+        weight=problem.cases, penalty=problem.penalty, knee=problem.knee, fixed=~smooth,
+    )  # fmt: skip
+
+
+def _literals(group: Clause, columns: Sequence[Column]) -> Joined:
+    """Return a group's leaves and how they are joined; a band is two leaves where its sides may stand in the group."""
+    kind, found = group.kind, list[tuple[Condition, Literal]]()
+    alone = len(group.conditions) == 1
+    for c in group.conditions:
+        column, missing = columns[c.column], log((0.05 + 0.9 * c.missing) / (0.95 - 0.9 * c.missing))
+        if not _smooth(c, column) and c.kind not in (BAND, HILL):
+            found.append((c, Literal(0)))
+            continue
+        ends = [(end - column.centre) / column.scale for end in c.numbers]
+        sign = -1.0 if c.turned else 1.0
+        if c.kind in (BAND, HILL):
+            sides = ANY if c.turned else ALL
+            if not alone and sides != kind:
+                found.append((c, Literal(0)))
+                continue
+            kind = sides
+            half = len(ends) // 2
+            steepest = max(SLOPE, 4.0 / (ends[half] - ends[half - 1]))  # so that it is true between them
+            for way, own in ((sign, ends[:half]), (-sign, ends[half:])):
+                found.append((c._replace(kind=CUT), _literal(way, own, steepest, missing)))
+        else:
+            found.append((c, _literal(sign, ends, SLOPE, missing)))
+    return kind, found
+
+
+def _literal(way: float, ends: Sequence[float], steepest: float, missing: float) -> Literal:
+    """Return the smooth criterion that is most like a ramp between two ends, or like a cut at one."""
+    slope = max(min(4.0 / max(ends[-1] - ends[0], 1e-9), steepest), 0.3)
+    return Literal(0, way * slope, (ends[0] + ends[-1]) / 2.0, missing)
+
+
+def _joined(hand: Hand, groups: Sequence[Joined]) -> Draft:
+    """Return the draft to start from: gates as products, a sum as a mean."""
+    literals = [literal for _, own in groups for _, literal in own]
+    literals = [literal._replace(column=k) for k, literal in enumerate(literals)]
+    gates, top, weights, andness, place = list[list[int]](), list[int](), list[float](), list[float](), 0
+    for kind, own in groups:
+        inputs = list(range(place, place + len(own)))
+        place += len(own)
+        top.append(inputs[0] if len(own) == 1 else len(literals) + len(gates))
+        if len(own) > 1:
+            gates.append(inputs)
+            weights += [1.0 / len(own)] * len(own)
+            andness.append(_product(kind, len(own)))
+    if len(top) > 1:
+        gates.append(top)
+        even = hand.root != SUM or len(hand.weights) != len(top)
+        share = np.maximum(np.array([1.0] * len(top) if even else hand.weights), 0.03)
+        weights += (share / share.sum()).tolist()
+        andness.append(_product(hand.root, len(top)) if hand.root in (ALL, ANY) else gcd.NEUTRAL)
+    link = float(np.clip(hand.link.steepness, 1.0, 100.0)), float(np.clip(hand.link.threshold, -0.5, 1.5))
+    return drafts.join(topology(gates), literals, weights, andness, link)
+
+
+def _product(kind: str, n: int) -> float:
+    return gcd.product(n) if kind == ALL else 1.0 - gcd.product(n)
+
+
+def _named(draft: Draft, *, means: bool) -> Draft:
+    """Return a draft with the nearest named level in each gate."""
+    values, shape = draft.parameters.copy(), draft.shape
+    places = parts(values, shape).andness
+    sides = {(gate, column) for gate, column, rising in _uses(draft) if (gate, column, not rising) in _uses(draft)}
+    for j, n in enumerate(np.diff(shape.first).tolist()):
+        mean = means and j not in {gate for gate, _ in sides}  # a band is no mean of its sides
+        levels = [level.andness(n) for level in LEVELS.values() if level.code not in ("CC", "DD", "" if mean else "A")]
+        places[j] = min(levels, key=lambda level: abs(level - draft.parts.andness[j]))
+    return draft._replace(parameters=values)
+
+
+def _quarter(logit: float) -> float:
+    """Return the truth of a missing value, rounded."""
+    return round(QUARTERS / (1.0 + exp(-logit))) / QUARTERS
+
+
+def _rounded(draft: Draft, own: Problem, conditions: Sequence[Condition], columns: Sequence[Column]) -> Draft:
+    """Return a draft whose criteria are as round as they are printed."""
+    values = draft.parameters.copy()
+    p = parts(values, draft.shape)
+    for i, c in enumerate(conditions):
+        truth = _quarter(p.missing[i])
+        p.missing[i] = log(max(truth, 1e-9) / max(1.0 - truth, 1e-9))
+        if not own.fixed[i]:
+            column = columns[c.column]
+            slope, centre = _round_criterion(column, p.slope[i], p.centre[i])
+            p.slope[i], p.centre[i] = slope * column.scale, (centre - column.centre) / column.scale
+    return draft._replace(parameters=values)
+
+
+def _with_weights(draft: Draft, own: Problem, steps: int) -> Draft:
+    """Return a draft with its weights in so many steps; in a mean, in the order of what each contributes."""
+    values, truths = draft.parameters.copy(), own.node_truths(draft)
+    p = parts(values, draft.shape)
+    for inputs, weights, andness in zip(draft.shape.gates, draft.shape.by_gate(p.weight), p.andness, strict=True):
+        if andness == gcd.NEUTRAL and len(inputs) <= steps:
+            weights[:] = in_steps(weights, truths[inputs], own.share, steps) / steps
+        else:
+            weights[:] = _steps(weights, steps)
+    return draft._replace(parameters=values)
+
+
+def _round_criterion(column: Column, slope: float, centre: float) -> tuple[float, float]:
+    """Return slope and centre in raw units, rounded to what makes a difference."""
+    slope, found = float(f"{slope / column.scale:.2g}"), column.centre + column.scale * centre
+    found = round(found, -floor(log10(FINEST / abs(slope))))
+    short = float(f"{found:.3g}") + 0.0  # no -0
+    return slope, short if abs((short - found) * slope) < FINEST else found
+
+
+def _steps(weights: Floats, steps: int) -> Floats:
+    """Return weights as shares of so many steps, or even ones where they hardly differ."""
+    n = len(weights)
+    if np.ptp(weights) < EVEN * STEPS / steps or n > steps:
+        return np.full(n, 1.0 / n)
+    return whole_steps(weights * steps, steps) / steps
+
+
+def _leaf(column: Column, condition: Condition, literal: Literal) -> Node:
+    if not _smooth(condition, column):
+        return condition.node(column)
+    slope, centre = _round_criterion(column, literal.slope, literal.centre)
+    missing = _quarter(literal.missing) if column.has_missing else None
+    return Leaf(column.name, Sigmoid(centre, slope, missing=missing))

@@ -1,0 +1,119 @@
+"""Graded cards are what is printed: named levels, round numbers, and the tree says what the search judged it by."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from card_laws import card_problem, laws_of_a_card
+from sklearn.tree import DecisionTreeClassifier
+
+from baconlogic import BaconClassifier, Gate, Leaf, Tree
+from baconlogic.core.columns import Columns
+from baconlogic.core.criteria import Sigmoid
+from baconlogic.learn import encode
+from baconlogic.learn.column import Column
+from baconlogic.learn.search import cards
+from baconlogic.learn.search.conditions import BAND, CUT, HILL, RAMP, Condition, between
+from baconlogic.learn.search.problem import Request
+
+NEUTRAL = 0.5
+
+
+def ring(rows=600, seed=0, holes=0.0):
+    """A ring in two columns, a category that shifts it, and a column of 0 and 1 that says nothing."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({
+        "x": rng.uniform(-3.0, 3.0, rows), "y": rng.uniform(-3.0, 3.0, rows),
+        "kind": rng.choice(["small", "large"], rows), "coin": rng.integers(0, 2, rows).astype(float),
+    }).astype({"kind": object})  # fmt: skip
+    radius = np.hypot(X["x"], X["y"]) - 0.5 * (X["kind"] == "large")
+    y = ((radius > 1.0) & (radius < 2.2)).to_numpy().astype(float)
+    for name in X:
+        X.loc[rng.random(rows) < holes, name] = None
+    return X, y
+
+
+def found_in(X, y, **rest):
+    problem = card_problem(encode.read(Columns(X), np.ones(len(X))), y)
+    found = cards.Cards(**rest).find(problem, Request(None, None, 0, lambda: True)).cards
+    return problem, {size: card for (kind, size), card in found.items() if kind == cards.GRADED}
+
+
+@pytest.mark.parametrize("holes", [0.0, 0.1])
+def test_the_tree_says_what_the_search_judged_it_by(holes):
+    X, y = ring(holes=holes)
+    problem, graded = found_in(X, y)
+    assert len(graded) >= 3
+    for card in graded.values():
+        tree = Tree(card.node(problem.table, "gcd"))
+        truths = tree.evaluate({column.name: encode.raw(column) for column in problem.table})
+        np.testing.assert_allclose(card.link.score(truths), card.scores(problem), atol=1e-6 * card.link.steepness)
+        laws_of_a_card(tree, card.leaves)
+        assert card.leaves <= cards.Cards().max_leaves
+        for _, node in tree.walk():
+            if isinstance(node, Gate):
+                steps = np.array(node.weights) * 100
+                assert np.allclose(steps, np.round(steps)) or np.ptp(node.weights) < 1e-9
+            if isinstance(node, Leaf) and isinstance(node.criterion, Sigmoid):
+                assert float(f"{node.criterion.slope:.2g}") == node.criterion.slope
+                assert (node.criterion.missing is None) == (holes == 0.0)
+
+
+def test_larger_cards_lose_less_of_what_they_have_seen():
+    _, graded = found_in(*ring())
+    losses = [graded[size].loss for size in sorted(graded)]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < 0.7 * losses[0]
+
+
+def test_a_ring_is_told_better_than_by_a_decision_tree_of_as_many_leaves():
+    X, y = ring(rows=1200)
+    clf = BaconClassifier(random_state=0).fit(X[:800], y[:800])
+    numbers = X.assign(kind=X["kind"] == "large").to_numpy(dtype=float)
+    other = DecisionTreeClassifier(max_leaf_nodes=10, random_state=0).fit(numbers[:800], y[:800])
+    assert clf.score(X[800:], y[800:]) > other.score(numbers[800:], y[800:]) + 0.02
+
+
+def test_asked_for_gates_over_graded_conditions_no_gate_is_a_mean():
+    X, y = ring()
+    clf = BaconClassifier(form="graded", random_state=0).fit(X, y)
+    assert clf.history_.form == "graded"
+    gates = [node for _, node in clf.tree_.walk() if isinstance(node, Gate)]
+    assert gates
+    assert all(gate.andness != NEUTRAL for gate in gates)
+
+
+def test_where_nothing_is_smooth_a_graded_card_is_the_card_itself():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 4)).astype(float)
+    y = (X[:, 0] > 0) & (X[:, 1] > 0) ^ (rng.random(400) < 0.1)
+    clf = BaconClassifier(form="graded", random_state=0).fit(X, y)
+    assert clf.score(X, y) > 0.85
+
+
+def test_more_rows_than_are_searched_fit_the_link_again():
+    X, y = ring(rows=9000)
+    clf = BaconClassifier(form="graded", max_leaves=6, random_state=0).fit(X, y)
+    assert clf.score(X, y) > max(y.mean(), 1.0 - y.mean()) + 0.05
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("kind", "numbers", "stated"), [(CUT, (1.0,), BAND), (RAMP, (0.5, 1.5), HILL)])
+def test_a_side_stated_as_a_band_says_the_same_of_what_is_known(kind, numbers, stated, turned):
+    values = np.r_[np.linspace(-3.0, 4.0, 50), np.nan]
+    column = Column("x", "number", values)
+    side = Condition(0, kind, numbers, turned, 0.25)
+    band = between(side, column)
+    assert band.kind == stated
+    assert np.array_equal(band.truths(column), side.truths(column))
+    assert list(band.numbers) == sorted(band.numbers)
+
+
+def test_more_leaves_than_steps_of_a_weight_are_no_obstacle():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(size=(200, 24)) + 0.5 * y[:, None]
+    problem, found = found_in(pd.DataFrame(X, columns=[f"x{i}" for i in range(24)]), y.astype(float), max_leaves=23)
+    assert max(found) > 10
+    for card in found.values():
+        assert all(abs(sum(weights) - 1.0) < 1e-9 and min(weights) > 0.0 for weights in card.draft.weights)
+        laws_of_a_card(Tree(card.node(problem.table, "gcd")), card.leaves)
