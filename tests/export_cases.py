@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from baconlogic import Decision, Gate, Leaf, Not, Tree
-from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
+from baconlogic.core.criteria import Given, Interval, Ramp, Sigmoid, Table
 from baconlogic.core.decision import Feature, Link
 from baconlogic.core.gcd import drastic
 from baconlogic.core.levels import LEVELS
@@ -70,7 +70,11 @@ def _criterion(rng, name):
     if kind in KNOWN:
         truths = {category: float(rng.choice([0.0, 1.0, rng.random()])) for category in KNOWN[kind]}
         return Table(truths, None if rng.random() < 0.3 else float(rng.random()), missing)
-    if rng.random() < 0.5:
+    kind = rng.choice(["sigmoid", "ramp", "interval"], p=[0.4, 0.4, 0.2])
+    if kind == "interval":
+        low, high = np.sort(rng.choice(MARKS, 2, replace=False)).astype(float).tolist()
+        return Interval(*[(low, None), (None, high), (low, high)][rng.integers(3)], missing, unit="mm")
+    if kind == "sigmoid":
         centre = float(rng.choice(MARKS)) if rng.random() < 0.5 else float(rng.uniform(-10, 20))
         return Sigmoid(centre, float(rng.choice([-1, 1]) * 10 ** rng.uniform(-1, 2)), missing, unit="mm")
     marks = np.sort(rng.choice(MARKS, rng.integers(2, 5), replace=False)).astype(float)

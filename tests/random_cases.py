@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from baconlogic import Gate, Leaf, Not, Tree
-from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
+from baconlogic.core.criteria import Given, Interval, Ramp, Sigmoid, Table
 
-KINDS = ("given", "sigmoid", "ramp", "table")
+KINDS = ("given", "sigmoid", "ramp", "interval", "table")
 
 
 def random_criterion(rng, kind):
@@ -15,6 +15,9 @@ def random_criterion(rng, kind):
         return Given()
     if kind == "table":
         return Table({category: float(rng.random()) for category in "xyz"})
+    if kind == "interval":
+        marks = [*np.sort(rng.uniform(0, 10, 2)).round(2).tolist(), None]
+        return Interval(*(marks[i] for i in [(0, 1), (0, 2), (2, 0)][rng.integers(3)]))
     if kind == "sigmoid" or rng.random() < 0.5:
         return Sigmoid(rng.uniform(2, 8), rng.choice([-1, 1]) * rng.uniform(0.5, 3))
     points = np.sort(rng.uniform(0, 10, 2))
@@ -54,5 +57,6 @@ def completions(rng, values, kind, free, count):
         "table": lambda: rng.choice(list("xyz"), count),
         "sigmoid": lambda: rng.choice(far, count) + rng.normal(size=count),
         "ramp": lambda: rng.choice(far, count) + rng.normal(size=count),
+        "interval": lambda: rng.choice(far, count) + rng.normal(size=count),
     }
     return {name: draw[kind[name]]() if name in free else [value] * count for name, value in values.items()}

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from baconlogic import Gate, Leaf, Not, Tree
-from baconlogic.core.criteria import Given, Ramp, Sigmoid, Table
+from baconlogic.core.criteria import Given, Interval, Ramp, Sigmoid, Table
 from baconlogic.core.gcd import AGGREGATORS, drastic
 from baconlogic.core.levels import LEVELS
 
@@ -50,6 +50,13 @@ def monotone_ramps(draw):
     return Ramp([(x, t) for (x, _), t in zip(ramp.points, shape, strict=True)], ramp.missing)
 
 
+@st.composite
+def intervals(draw, most=2):
+    marks = sorted(draw(st.lists(numbers, min_size=1, max_size=most, unique=True)))
+    ends = marks if len(marks) == 2 else draw(st.permutations([marks[0], None]))
+    return Interval(*ends, draw(missing), draw(units))
+
+
 sigmoids = st.builds(
     Sigmoid, numbers, st.floats(0.001, 100).flatmap(lambda s: st.sampled_from([s, -s])), missing, units
 )
@@ -65,7 +72,7 @@ tables = st.builds(
     missing,
 )
 givens = st.builds(Given, missing)
-criteria = st.one_of(givens, ramps(), sigmoids, tables)
+criteria = st.one_of(givens, ramps(), sigmoids, intervals(), tables)
 
 
 def leaves(features=names, kinds=criteria):
@@ -116,7 +123,7 @@ def completions(tree, rng, count):
             elif isinstance(criterion, Given):
                 X[leaf.feature] = rng.choice([0, 1, 0.5, *rng.random(5)], count)
             else:
-                marks = [x for x, _ in criterion.points] if hasattr(criterion, "points") else [criterion.centre]
+                marks = [criterion.centre] if isinstance(criterion, Sigmoid) else list(criterion.bends)
                 spread = rng.normal(size=count) * rng.choice([1e-2, 1, 1e4], count)
                 X[leaf.feature] = np.clip(rng.choice(marks, count) + spread, -1e9, 1e9)
     return X

@@ -1,7 +1,10 @@
 """The page of measured results holds the figures it was given, and says what was not measured."""
 
 import json
+import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +12,23 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
+import before_after
+import contenders
 import goals
+import problems
 import ranks
+import reading
 import record
 import suite
+import timing
+import versions
 import write
-from parts import markdown
+from parts import before_after as before_after_part
+from parts import markdown, versions_speed
+from parts import reading as reading_part
 from parts import stability as stability_part
+
+from baconlogic import Tree
 
 MACHINE = {"processor": "Some CPU", "cores": 2, "system": "Linux x86_64", "python": "3.11.7", "load": 0.5}
 
@@ -52,7 +65,8 @@ def draw_of(model, condition, jaccard, accuracy):
 
 def test_every_part_that_was_not_measured_says_how_to_measure_it(tmp_path):
     page = written(tmp_path)
-    for name in ("suite", "kernel", "fit", "growth", "predict", "recovery", "stability", "export"):
+    names = "suite kernel fit growth predict recovery stability export before_after reading speed"
+    for name in names.split():
         assert f"Not measured. To measure it:\n\n    python benchmarks/{name}.py" in page
     assert "![" not in page
 
@@ -116,6 +130,15 @@ def test_stability_says_plainly_where_a_peer_is_more_stable(tmp_path):
     assert "`max_rounds=500`" in page
 
 
+def test_bootstrap_samples_are_told_without_the_part_on_noise(tmp_path):
+    rows = [{"data": d, "model": "old", "jaccard": j, "agreement": 0.9} for d, j in (("WDBC", 0.5), ("Pima", 0.7))]
+    settings = {"draws": 5, "EBM": {}, "bootstraps": 20}
+    put(tmp_path, "stability", settings, {"rows": [], "bootstrap": rows})
+    page = written(tmp_path)
+    assert "| WDBC | 0.50, 90.0% |" in page
+    assert "| mean | 0.60, 90.0% |" in page
+
+
 def test_exports_are_held_to_their_goals(tmp_path):
     seconds = {
         "Python export, probabilities": 3e-6,
@@ -147,6 +170,7 @@ def test_the_page_names_machine_and_versions(tmp_path):
 def test_a_command_names_no_place_of_one_machine():
     words = ["--quick", "--json", "/somewhere/x.json", "--limit", "5", "--data=/elsewhere"]
     assert record.command("growth", words) == "python benchmarks/growth.py --quick --limit 5"
+    assert record.command("speed", ["--versions", "old=/tmp/x", "now=src"]).endswith("--versions old=FOLDER now=src")
     assert record.command("recovery", ["--models", "a, b"]) == "python benchmarks/recovery.py --models 'a, b'"
 
 
@@ -245,3 +269,155 @@ def test_a_calibrated_probability_has_no_calibration_error():
 def test_the_readme_has_the_table_that_was_measured():
     measured = ranks.markdown(ranks.short_table(ranks.Scores(suite.read())))
     assert f"{write.OPENING}\n{measured}\n{write.CLOSING}" in write.README.read_text(encoding="utf-8")
+
+
+# Tables with text, and generated shapes
+
+
+def mixed_table():
+    pandas = pytest.importorskip("pandas")
+    colour, size = ["red", None, "blue", "red"], ["s", "l", "l", "s"]
+    return pandas.DataFrame({"colour": colour, "size": size, "age": [1.0, None, 3.0, 4.0]})
+
+
+def test_a_text_becomes_a_column_a_word_and_two_words_one():
+    X = mixed_table()
+    assert problems.owners(X) == [0, 0, 1, 2]
+    np.testing.assert_array_equal(problems.numbers(X)[:, :3], [[0, 1, 1], [0, 0, 0], [1, 0, 0], [0, 1, 1]])
+    assert np.isnan(problems.numbers(X)[1, 3])
+
+
+def test_medians_of_the_rows_learned_from_stand_for_missing_values():
+    train, test = np.array([[1.0, 5.0], [np.nan, 5.0], [3.0, 5.0]]), np.array([[np.nan, 4.0]])
+    made, held_out = problems.filled(train, test)
+    np.testing.assert_array_equal(made, [[1, 5, 0], [2, 5, 1], [3, 5, 0]])
+    np.testing.assert_array_equal(held_out, [[2, 4, 1]])
+
+
+def test_each_model_gets_a_table_as_it_takes_it():
+    X, split = mixed_table(), (np.array([0, 2, 3]), np.array([1]))
+    seen = {name: suite.seen_by(contenders.CONTENDERS[name], X, split)[1] for name in ("baconlogic", "boosting")}
+    assert list(seen["baconlogic"].columns) == ["colour", "size", "age"]
+    assert np.isnan(seen["boosting"]).sum() == 1
+    assert not np.isnan(suite.seen_by(contenders.CONTENDERS["logistic"], X, split)[1]).any()
+
+
+@pytest.mark.parametrize("name", problems.SHAPES)
+def test_a_shape_is_always_the_same_and_has_both_classes(name):
+    pytest.importorskip("pandas")
+    (X, y), (again, labels) = (problems.SHAPES[name](Path()) for _ in range(2))
+    assert before_after.digest(X, y) == before_after.digest(again, labels)
+    assert 1500 <= len(y) == len(X) <= 3000
+    assert set(y) == {0, 1}
+
+
+def test_no_two_problems_have_the_same_name():
+    assert len(suite.EVERY) == sum(len(group) for group in problems.GROUPS.values())
+
+
+# From version to version
+
+
+def folds_of(accuracy, seconds):
+    return {"about": "", "folds": [{"accuracy": accuracy, "log_loss": 0.4, "fit_seconds": seconds, "rules": 6}] * 2}
+
+
+def test_the_share_of_the_distance_to_boosting_is_told():
+    old, new = {"Titanic": folds_of(0.80, 8.0)}, {"Titanic": folds_of(0.83, 2.0)}
+    peers = {name: {"Titanic": folds_of(0.84, 1.0)} for name in before_after.PEERS}
+    models = ["old", "new", *before_after.PEERS]
+    said = before_after_part.told({"scores": {"old": old, "new": new, **peers}}, models, ["Titanic"])
+    assert "- TEXT: new is +3.00 points from old (75% of its distance to boosting closed) and takes 1/4.0" in said
+    assert "| Titanic | 0.8000, 0.400, 8.00 s, 6.0 | 0.8300, 0.400, 2.00 s, 6.0 | 0.8400, 0.400 |" in said
+    assert "- old is within a point of boosting on 0 of 1: not on Titanic." in said
+    assert before_after.PEERS == before_after_part.PEERS
+
+
+def test_times_are_held_against_the_first_version():
+    figures = {
+        "fit": {"WDBC": {"old": 6.0, "new": 1.0}},
+        "leaves": {"WDBC": 3.0},
+        "million": 19.0,
+        "compile": [9.0, 1.0],
+    }
+    said = versions_speed.told(figures, ["old", "new"])
+    assert "| WDBC | 6.00 s (6.00 x) | 1.00 s | 3.00 s (3.00 x) | goal 4 x or more: met |" in said
+    assert "goal 2.5 x or less: missed" in said
+    assert "goal 20 s or less: met" in said
+    assert "goal 10 s or less: met" in said
+
+
+def test_a_version_is_told_from_another_by_its_sources(tmp_path):
+    (tmp_path / "baconlogic").mkdir()
+    file = tmp_path / "baconlogic" / "__init__.py"
+    file.write_text("one = 1")
+    version = versions._version(f"old={tmp_path}")
+    before = version.digest
+    file.write_text("one = 2")
+    assert (version.name, version.digest != before) == ("old", True)
+
+
+# Runs in processes of their own
+
+
+def test_a_run_that_sleeps_is_stopped_and_one_that_answers_is_not():
+    asleep = timing.limited(lambda: (lambda: time.sleep(600), lambda: 1), limit=0.05)
+    assert (asleep.value, asleep.stopped) == (None, "asleep: no answer in 1 s")
+    assert timing.limited(lambda: (lambda: None, lambda: 1), limit=5)[0] == 1
+
+
+def test_a_fork_does_not_wait_for_threads_of_its_parent():
+    script = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np, peers, timing
+X, y = np.arange(200.0)[:, None], np.arange(200) % 3 > 0
+peers.boosting().fit(X, y)  # starts OpenMP's threads
+assert timing.limited(lambda: (lambda: peers.boosting().fit(X, y), lambda: 1), limit=2).value == 1
+"""
+    folder = str(Path(timing.__file__).parent)
+    several = {**os.environ, "OMP_NUM_THREADS": "2"}
+    subprocess.run([sys.executable, "-c", script, folder], check=True, env=several)
+
+
+# Reading
+
+
+def nodes_of(formula):
+    return dict(Tree.parse(formula).walk())
+
+
+@pytest.mark.parametrize(
+    ("formula", "found"),
+    [
+        ("HC(a[0 at 1, 1 at 2], b)", 0),
+        ("HC(a[0 at 1, 1 at 2], A(a[0 at 1, 1 at 2], b))", 1),
+        ("HC(a[0 at 1, 1 at 2], a[1 at 3, 0 at 4], b)", 0),  # a band
+        ("HC(a[0 at 1, 1 at 2], HD(a[1 at 3, 0 at 4], b))", 1),
+        ("A(a[0 at 1, 1 at 2], a[1 at 3, 0 at 4])", 1),
+        ("HC(a[0 at 1, 1 at 2], HD(not a[1 at 3, 0 at 4], b))", 0),
+    ],
+)
+def test_a_leaf_said_twice_and_two_directions_outside_a_band_are_found(formula, found):
+    assert reading.duplicates(nodes_of(formula)) == found
+
+
+def test_digits_are_those_that_say_something_and_names_have_none():
+    assert reading.numbers_of('0.83(x1234[half at 16.85, slope -0.9]: 60%, "a 77777": 0.4)') == [
+        "0.83", "16.85", "0.9", "60", "0.4"
+    ]  # fmt: skip
+    assert [reading.significant(text) for text in ("0.250", "1200", "16.85", "0", "1.0")] == [2, 2, 4, 0, 1]
+
+
+def test_a_larger_weight_must_mean_more_influence():
+    X = {"a": np.array([0.0, 1.0]), "b": np.array([0.5, 0.52])}
+    for formula, kept in (("A(a: 0.6, b: 0.4)", True), ("A(a: 0.4, b: 0.6)", False), ("A(b, a)", True)):
+        assert reading.ordered(Tree.parse(formula), (), X) == kept
+
+
+def test_medians_and_violations_are_counted():
+    tree = {"leaves": 4, "gates": 3, "depth": 3, "words": 90, "duplicates": 0, "levels": 2}
+    trees = {"Pima": {**tree, "digits": 0, "weights": 0, "parse": 0}}
+    assert "| old | 1 | 4 | 3 | 3 | 90 | 1 | 0 (0) | 1 (2) | 0 (0) | 0 (0) | 0 (0) |" in reading_part.told(
+        {"old": trees}
+    )

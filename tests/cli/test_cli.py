@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from cli_runs import FIT, answer, ask_json, folder, learned, refusal, run, run_installed, table, write_csv  # noqa: F401
 
-from baconlogic import BaconClassifier, Decision, __version__, load
+from baconlogic import BaconClassifier, Decision, Tree, __version__, explain, load
 from baconlogic.cli import _options as options
 from baconlogic.cli import main
 from baconlogic.cli._app import COMMANDS, app
@@ -89,8 +89,10 @@ def test_debug_shows_the_traceback_wherever_it_stands(folder):
 
 def test_choices_are_those_of_the_library():
     from baconlogic.learn.search import SEARCHES
+    from baconlogic.learn.search.cards import FORMS
 
     assert list(options.Search) == list(SEARCHES)
+    assert list(options.Form) == list(FORMS)
     assert set(options.Aggregator) == set(AGGREGATORS)
 
 
@@ -105,12 +107,45 @@ def test_fit_writes_what_python_writes(folder):
         assert (folder / "cli.json").read_bytes() == (folder / "python.json").read_bytes()
 
 
-def test_fit_tells_tree_size_score_and_file(learned):
+def test_fit_tells_card_form_size_score_and_file(learned):
     said = (learned / "fit.txt").read_text(encoding="utf-8")
-    assert str(load(learned / "model.json")) in said
-    assert re.search(r"M: \d lea\w+, found in [\d.]+ s; held out inside fit: accuracy 0\.\d+", said)
+    assert said.startswith(f"{explain.describe(load(learned / 'model.json'))}\n")
+    assert re.search(r"M: \w+, \d lea\w+, found in [\d.]+ s; held out inside fit: accuracy 0\.\d+", said)
     assert re.search(r"on 50 rows not learned from: accuracy 0\.[89]\d+, 95% interval", said)
     assert "written to model.json" in said
+
+
+def test_the_path_is_listed_and_another_tree_of_it_taken(folder):
+    said = answer(*FIT, "--path", folder=folder)
+    frame = pl.read_csv(folder / "data.csv")
+    clf = BaconClassifier(max_leaves=2, random_state=0).fit(frame.drop("diagnosis"), frame["diagnosis"].to_numpy())
+    assert str(clf.path_) in said
+    listed = ask_json(*FIT, "--entry", 0, "-o", "other.json", folder=folder)["paths"][0]
+    assert [each["formula"] for each in listed] == [entry.tree.formula() for entry in clf.path_]
+    assert load(folder / "other.json") == clf.with_entry(0).decision_
+    answer(*FIT, "--entry", 0, "--positive", "B", "-o", "turned.json", folder=folder)
+    assert load(folder / "turned.json").classes == ("M", "B")
+    assert [each["taken"] for each in listed] == [place == 0 for place in range(len(listed))]
+    assert f"--entry 99 is none of the {len(listed)} trees that --path lists" in refusal(
+        *FIT, "--entry", 99, folder=folder
+    )
+
+
+@pytest.mark.parametrize("form", ["checklist", "rules"])
+def test_a_form_is_asked_for_and_told(folder, form):
+    said = ask_json(*FIT, "--form", form, "-o", "form.json", folder=folder)["trees"][0]
+    assert said["form"] == form
+    assert said["card"] == [*explain.describe(load(folder / "form.json")).lines]
+
+
+def test_parts_of_the_tree_are_asked_for_by_name(folder):
+    said = ask_json(*FIT, "--groups", "extent=size,noise;surface=coarse", folder=folder)
+    tree = Tree.parse(said["trees"][0]["formula"])
+    assert {node.name for _, node in tree.walk() if node.name} == {"extent", "surface"}
+    again = ask_json(*FIT, "--groups", "extent=size,noise", "--groups", "surface=coarse", folder=folder)
+    assert again["trees"] == said["trees"]
+    assert "--groups takes NAME=COLUMN,COLUMN" in refusal(*FIT, "--groups", "size", folder=folder, code=2)
+    assert "'nosuch'" in refusal(*FIT, "--groups", "a=nosuch", folder=folder)
 
 
 def test_the_tree_speaks_for_the_positive_class(folder):

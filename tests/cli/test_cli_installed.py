@@ -18,8 +18,8 @@ RUNS = {
     "alternatives": (
         ("data.csv", *TARGET, "-n", 1, "--max-leaves", 1), "1 tree", ("a", "b", "c", *TARGET), 2, "3 files",
     ),
-    "demo": (("-o", "trial"), "'malignant' when the truth is above", ("data.csv",), 2, "unexpected"),
-    "show": (("model.json",), "'M' when the truth is above", ("none.json",), 1, "no such file"),
+    "demo": (("-o", "trial"), "Malignant when", ("data.csv",), 2, "unexpected"),
+    "show": (("model.json",), "learned from 150 rows", ("none.json",), 1, "no such file"),
     "describe": (("model.json",), "M when", ("data.csv",), 1, "the model comes first"),
     "explain": (("tree.json", "--set", "size=9"), "== unknown", ("tree.json",), 2, "--row 17"),
     "predict": (("model.json", "data.csv"), "prediction,probability_B", ("model.json", "x.csv"), 1, "no such file"),

@@ -24,9 +24,10 @@ TARGET = ("--target", "diagnosis")
 # Look
 
 
-def test_show_draws_the_model_and_lists_its_parts(folder):
+def test_show_prints_the_card_draws_the_model_and_lists_its_parts(folder):
     model = load(folder / "model.json")
-    assert answer("show", "model.json", folder=folder).startswith(f"{model}\n")
+    assert answer("show", "model.json", folder=folder).startswith(f"{explain.describe(model)}\n\nlearned from 150 rows")
+    assert answer("show", "model.json", "--tree", folder=folder).startswith(f"{model}\n")
     assert answer("show", "model.json", "--formula", folder=folder) == f"{model.tree.formula()}\n"
     lines = answer("show", "model.json", "--parts", folder=folder).splitlines()[1:]
     paths = [() if path == "root" else tuple(map(int, path.split("."))) for path in (line.split()[0] for line in lines)]
@@ -46,6 +47,8 @@ def test_parts_of_several_trees_stand_under_their_class(folder):
     old = load(folder / "model.json")
     model = Decision(trees, old.links * 3, ("a", "b", "c"), old.features)
     model.save(folder / "three.json")
+    cards = (str(explain.describe(model, label=label)) for label in model.classes)
+    assert answer("show", "three.json", folder=folder) == "\n\n".join(cards) + "\n"
     said = answer("show", "three.json", "--parts", folder=folder)
     assert [line for line in said.splitlines() if line.startswith("--label")] == ["--label a", "--label b", "--label c"]
     assert "fit --positive" in refusal("thresholds", "three.json", "three.csv", *TARGET, folder=_three(folder))

@@ -20,7 +20,7 @@ X = RNG.normal(size=(120, 4))
 Y = (X[:, 0] + 0.3 * RNG.normal(size=120) > 0.0).astype(int)
 
 
-SEARCHES = ("auto", "growth", "additive", "peel", "sinkhorn", "refine", "calibrate")
+SEARCHES = ("auto", "cards", "growth", "additive", "peel", "sinkhorn", "refine", "calibrate")
 NO_SEARCH = f"search must be one of {', '.join(SEARCHES)} or a search object"
 
 
@@ -120,7 +120,7 @@ def test_an_interrupt_during_validation_keeps_the_best_so_far(monkeypatch, at):
     with pytest.warns(UserWarning, match="^interrupted: the best tree found so far is kept$"):
         clf = fit()
     assert clf.history_.interrupted
-    assert clf.score(X, Y) > 0.9
+    assert clf.score(X, Y) > 0.85  # of cards of one size, the one with the lowest loss where it was learned
     str(clf.history_)
 
 
@@ -175,12 +175,12 @@ def test_another_error_of_compiled_code_is_none(monkeypatch):
         fit(search="growth", max_leaves=4)
 
 
-def test_an_interrupt_while_means_are_tried_keeps_what_was_grown(monkeypatch):
-    from baconlogic.learn.search.additive import Additive
+def test_an_interrupt_within_cards_keeps_the_cards_found(monkeypatch):
+    from baconlogic.learn.search import cards
 
-    monkeypatch.setattr(Additive, "find", interrupted_in_compiled_code)
+    monkeypatch.setattr(cards._Builder, "_swap", interrupted_in_compiled_code)
     with pytest.warns(UserWarning, match="interrupted"):
-        assert fit(max_leaves=4).score(X, Y) > 0.9
+        assert fit(max_leaves=4).score(X, Y) > 0.85  # a first cut, not yet compared with others
 
 
 def test_an_interrupt_while_refining_on_all_rows_keeps_the_tree_of_the_sample(monkeypatch):
@@ -206,7 +206,8 @@ def test_after_an_interrupt_the_next_fit_is_whole(monkeypatch):
 
 
 def test_one_class_is_always_answered(tmp_path):
-    clf = fit(y=np.full(120, "only"))
+    with pytest.warns(UserWarning, match="y holds a single class, 'only'"):
+        clf = fit(y=np.full(120, "only"))
     assert set(clf.predict(X)) == {"only"}
     assert clf.predict_proba(X).shape == (120, 1)
     clf.save(tmp_path / "one.json")
@@ -229,7 +230,8 @@ def test_tables_that_say_nothing_give_the_base_rate(column):
 def test_one_column_two_rows_one_row():
     assert fit(X[:, :1]).score(X[:, :1], Y) > 0.9
     assert fit(X[:2], [0, 1]).predict(X[:2]).tolist() == [0, 1]
-    assert fit(X[:1], [1]).predict(X[:3]).tolist() == [1, 1, 1]
+    with pytest.warns(UserWarning, match="y holds a single class, 1"):
+        assert fit(X[:1], [1]).predict(X[:3]).tolist() == [1, 1, 1]
     assert fit(X[:3], [0, 1, 2]).predict(X[:3]).shape == (3,)
 
 
@@ -286,7 +288,7 @@ def test_names_at_predict_must_be_those_at_fit():
 
 
 @pytest.mark.parametrize(("table", "says"), [
-    (pd.DataFrame(X, columns=["a", "a", "b", "c"]), "two columns of the table have the same name"),
+    (pd.DataFrame(X, columns=["a", "a", "b", "c"]), "column 'a' appears twice in the table"),
     (pd.DataFrame(X, columns=["a", " ", "b", "c"]), "a feature's name must be text that is not blank, got ' '"),
     (pd.DataFrame(index=range(120)), "expected at least one row and one column, got 120 and 0"),
     (pd.DataFrame({"a": []}), "expected at least one row and one column, got 0 and 1"),

@@ -239,3 +239,12 @@ def test_a_flat_top_does_not_make_a_single_change_coarse():
     yes = truth(tree, case) > threshold
     nearest = np.abs(tried[(truths > threshold) != yes] - case["a"]).min()
     assert found["a"].size <= nearest + 1e-6
+
+
+def test_where_only_cuts_count_the_side_is_told():
+    tree = Tree.parse("DP(area[above 960], CP(area[above 740], smooth[above 0.14]))")
+    found = counterfactual(tree, {"area": 856.9, "smooth": 0.1135})
+    assert {each.feature: each.after_says for each in found.rows} == {"area": "above 960", "smooth": "above 0.14"}
+    back = counterfactual(tree, {"area": 1000.0, "smooth": 0.2})
+    assert [each.after_says for each in back.rows] == ["at most 740"]
+    assert all(truth(tree, {"area": 1000.0, "smooth": 0.2}, [each]) == 0.0 for each in back.rows)

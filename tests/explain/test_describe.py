@@ -1,3 +1,6 @@
+import itertools
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -43,13 +46,16 @@ def one_line(text):
 @settings(max_examples=40)
 def test_every_feature_is_named_and_every_sentence_is_one_line(tree, threshold):
     found = describe(tree, threshold=threshold)
-    told = " ".join(found.sentences) or str(found)
     for feature in tree.features:
-        assert one_line(feature) in told
+        assert one_line(feature) in " ".join(found.sentences) or not found.sentences
         assert any(row.feature == feature for row in found.features)
     assert all(text.isprintable() for text in (found.summary, *found.sentences))
     assert found.summary.endswith(".")
-    assert len(str(found).split("\n")) == 3 + len(found.features) + (len(found.sentences) + 1) * bool(found.sentences)
+    assert str(found).split("\n") == list(found.lines)
+    assert all(line.isprintable() for line in found.lines)
+    if 0 <= threshold < 1:
+        for feature in tree.features:
+            assert one_line(feature) in str(found)
 
 
 @given(distinct(), st.data())
@@ -110,8 +116,9 @@ def test_the_logic_of_a_cell_in_one_sentence():
     found = describe(Tree.parse(CELL), label="malignant")
     assert found.summary == (
         "Malignant when it is more than half true that all of these hold: "
-        "the cell is large (any of area above about 880 or radius above about 16.5); "
-        "and its outline is irregular (any of dents above about 0.14 or concavity above about 0.3)."
+        "the cell is large: area high (about 590 to 1170) or radius high (about 13.6 to 19.4); and its outline is "
+        "irregular: any of: dents high (about 0.08 to 0.2) at 80%; or concavity high (half at 0.3, nearly in full at "
+        "0.63) at 20%."
     )
     assert found.sentences == (
         "Overall: must have all of: the cell is large and its outline is irregular, equally (HC).",
@@ -121,25 +128,85 @@ def test_the_logic_of_a_cell_in_one_sentence():
     )
 
 
-def test_the_whole_text():
+def test_a_graded_card_is_a_list_with_weights_where_they_differ():
     band, colour = "x[0 at 3, 1 at 4], x[1 at 5, 0 at 6]", 'k[1 if "red", 0.3 if "blue", missing 0.2]'
-    assert str(describe(Tree.parse(f"HC({band}, not HC(a, b), {colour})"))) == "\n".join(
+    tree = Tree.parse(f"HC({band}, not HC(a, b), {colour})")
+    found = describe(tree)
+    assert found.form == "graded"
+    assert str(found) == "\n".join(
         [
-            "Yes when it is more than half true that all of these hold: x between about 3.5 and 5.5; "
-            "any of not a or not b; and k is 'red'.",
-            "",
-            "1. Overall: must have all of: x between about 3.5 and 5.5 [50%, most weight]; group 1 (a, b) [25%]; "
-            "and k is 'red' [25%] (HC).",
-            "2. Group 1: enough to have any of: not a or not b, equally (HD).",
-            "",
-            "feature  role                       speaks for yes  more than half true",
-            "x        mandatory                  in between      between about 3.5 and 5.5",
-            "k        mandatory                  by category     fully true for 'red', 30% true for 'blue'; "
-            "missing counts as 20% true",
-            "a        sufficient within group 1  when not true   the opposite of what is given",
-            "b        sufficient within group 1  when not true   the opposite of what is given",
+            "Yes when it is more than half true that all of these hold:",
+            "  50%  x between about 3.5 and 5.5",
+            "  25%  not a or not b",
+            "  25%  k is red or blue (30%) (unknown counts 20%)",
+            "(p%): counts p% of the full.",
         ]
     )
+    assert str(describe(Tree.parse("SC(a[0 at 1, 1 at 3], b[1 at 1, 0 at 3])"))).split("\n") == [
+        "Yes when it is more than half true that most of these hold: a high (1 to 3) and b low (3 to 1).",
+        "(a to b): counts nothing at a, in full at b, in proportion between.",
+    ]
+
+
+def test_a_deep_tree_is_told_in_steps():
+    assert str(describe(Tree.parse("HC(a, SD(b, HC(c, d)))"))) == "\n".join(
+        [
+            "Yes when it is more than half true that all of these hold: a; and group 1 (b, c, d).",
+            "1. Overall: must have all of: a; and group 1 (b, c, d), equally (HC).",
+            "2. Group 1: nice to have some of: b; or group 2 (c, d), equally (SD).",
+            "3. Group 2: must have all of: c and d, equally (HC).",
+        ]
+    )
+
+
+def test_a_checklist_counts():
+    tree = Tree.parse('A(k[1 if "A11", 1 if "A12", other 0], x[above 24], not smoker, HC(y[up to 3], z), w)')
+    found = describe(tree, threshold=0.5, label="refuse")
+    assert found.form == "checklist"
+    assert str(found) == "\n".join(
+        [
+            "Refuse when at least 3 of these 5 hold:",
+            "- k is A11 or A12",
+            "- x above 24",
+            "- not smoker",
+            "- y at most 3 and z",
+            "- w",
+        ]
+    )
+    heads = [describe(tree, threshold=t).lines[0] for t in (0.1, 0.3, 0.9)]
+    assert heads == [
+        "Yes when any of these holds:",
+        "Yes when at least 2 of these 5 hold:",
+        "Yes when all of these hold:",
+    ]
+
+
+def test_rules_are_told_without_weights():
+    def told(text):
+        found = describe(Tree.parse(text))
+        assert found.form == "rules"
+        return list(found.lines)
+
+    assert told("HD(HC(a[above 1]: 0.9, b[above 2]: 0.1): 0.7, c[up to 3, missing 1]: 0.3)") == [
+        "Yes when any of these holds:", "- a above 1 and b above 2", "- c at most 3 or unknown"]  # fmt: skip
+    assert told('HC(HD(a, b), not k[1 if "red", other 0], not HC(c, d))') == [
+        "Yes when all of these hold:", "- a or b", "- k is not red", "- not c or not d"]  # fmt: skip
+    assert told("HD(a, not HD(b, c), not HD(d, e, f))") == [
+        "Yes when any of these holds:", "- a", "- neither b nor c", "- none of d, e or f"]  # fmt: skip
+    assert told('HC(k[1 if "yes", 0 if "no"], x[above 1])') == ["Yes when k is yes and x above 1."]
+    assert told("HD(x[above 1, up to 2], not y[above 1, up to 2])") == [
+        "Yes when any of these holds:", "- x above 1 up to 2", "- y at most 1 or above 2"]  # fmt: skip
+    assert told("HC(x[above 1], x[up to 2], z)") == ["Yes when x above 1 up to 2 and z."]
+
+
+def test_a_card_of_eight_leaves_takes_at_most_a_hundred_words():
+    ramps = [f"x{i}[0 at {i}, 1 at {i + 2}]" for i in range(8)]
+    groups = [f"HD({ramps[0]}, {ramps[1]})", f"HC({ramps[2]}, {ramps[3]})", f"SC({ramps[4]}: 0.6, {ramps[5]}: 0.4)"]
+    for root in ("A", "HC", "SD"):
+        tree = Tree.parse(
+            f"{root}({groups[0]}: 0.3, {groups[1]}: 0.3, {groups[2]}: 0.2, {ramps[6]}: 0.1, {ramps[7]}: 0.1)"
+        )
+        assert len(str(describe(tree)).split()) <= 100
 
 
 def test_bands_are_told_together_only_where_both_sides_meet():
@@ -150,7 +217,7 @@ def test_bands_are_told_together_only_where_both_sides_meet():
     assert "x between about 3 and 5" in told(f"HC({up}, y, {down})")
     assert "x between about 3 and 5" in told(f"SC({up}, HC(y, z), SC(q, {down}))")
     assert "x between about 3 and 5" in told(f"HC({up}, not x[0 at 4, 1 at 6])")
-    assert "x above about 3 or x below about 5" in told(f"HD({up}, {down})")
+    assert "x high (2 to 4) or x low (6 to 4)" in told(f"HD({up}, {down})")
     assert "x below about 3 or above about 5" in told("HD(x[1 at 2, 0 at 4], y, x[0 at 4, 1 at 6])")
     assert "between" not in told(f"A({up}, {down})")
     assert "between" not in told("HC(x[0 at 6, 1 at 8], x[1 at 1, 0 at 3])")
@@ -162,10 +229,102 @@ def test_a_scorecard_adds_points():
     tree = Tree.parse("A(radius[half at 16, slope 1]: 0.5, texture[half at 20, slope -1]: 0.3, smoker: 0.2)")
     found = describe(tree, threshold=0.45)
     assert found.summary == (
-        "Yes when the points add up to more than 45%: radius above about 16 counts 50%, texture below about 20 counts "
-        "30% and smoker counts 20%; each counts in proportion to how true it is."
+        "Yes when the points add up to more than 4.5 of 10: 5 for radius high (about 13.1 to 18.9), 3 for texture "
+        "low (about 22.9 to 17.1) and 2 for smoker."
+    )
+    card = Tree.parse("A(a[0 at 600, 1 at 1100]: 0.35, b[above 25.7]: 0.35, HD(c, d): 0.3)")
+    assert str(describe(card, threshold=0.55, label="malignant")) == "\n".join(
+        [
+            "Malignant when the points add up to more than 11 of 20:",
+            "  7  a high (600 to 1100)",
+            "  7  b above 25.7",
+            "  6  c or d",
+            "(a to b): counts nothing at a, in full at b, in proportion between.",
+        ]
+    )
+    crisp = Tree.parse("A(a: 0.5, b[above 25.7]: 0.25, c: 0.25)")
+    assert (
+        describe(crisp).summary
+        == "Yes when the points add up to at least 3 of 4: 2 for a, 1 for b above 25.7 and 1 for c."
+    )
+    odd = describe(Tree.parse("A(a: 0.123, b[above 25.7]: 0.877)"))
+    assert str(odd) == "\n".join(
+        [
+            "Yes when the points add up to at least 87.7%:",
+            "  87.7%  b above 25.7",
+            "  12.3%  a",
+            "Never changes the answer, only how sure it is: a.",
+        ]
     )
     assert [row.role for row in found.features] == ["neutral"] * 3
+
+
+RANK = 'rank[0.5 if "associate", 0 if "assistant", 1 if "full"]'
+
+
+@pytest.mark.parametrize(
+    ("text", "threshold", "needs"),
+    [
+        (f"A({RANK}: 0.85, field: 0.15)", 0.796, "at least 17 of 20"),
+        (f"A({RANK}: 0.85, field: 0.15)", 0.5, "at least 11.5 of 20"),
+        ("A(a: 0.55, b: 0.25, c: 0.2)", 0.765, "at least 16 of 20"),
+        ("A(a: 0.55, b: 0.25, c[0 at 1, 1 at 2]: 0.2)", 0.765, "at least 16 of 20"),  # 11 + 4 are 15, 11 + 5 are 16
+        ("A(a: 0.5, b: 0.25, c[0 at 1, 1 at 2]: 0.25)", 0.765, "more than 3.06 of 4"),
+        ("A(a: 0.55, b[0 at 1, 1 at 2]: 0.45)", 0.749, "more than 14.98 of 20"),  # 15 are enough
+        ("A(a: 0.55, b[0 at 1, 1 at 2]: 0.45)", 0.74999, "more than 14.9998 of 20"),
+        ("A(a: 0.75, b[above 1, missing 0.5]: 0.25)", 0.8, "at least 3.5 of 4"),
+    ],
+)
+def test_points_that_can_be_reached_are_what_is_asked_for(text, threshold, needs):
+    assert f"the points add up to {needs}:" in describe(Tree.parse(text), threshold=threshold).summary
+
+
+def test_points_that_never_decide_are_noticed():
+    def noticed(text, threshold):
+        return [line for line in describe(Tree.parse(text), threshold=threshold).lines if line.startswith("Never")]
+
+    assert noticed(f"A({RANK}: 0.85, field: 0.15)", 0.796) == ["Never changes the answer, only how sure it is: field."]
+    assert noticed(f"A({RANK}: 0.85, field: 0.15)", 0.5) == []  # an associate needs it
+    both = noticed("A(a: 0.8, b[above 3]: 0.1, not c: 0.1)", 0.5)
+    assert both == ["Never changes the answer, only how sure it is: b above 3 and not c."]
+    assert noticed("A(a[0 at 0, 1 at 1]: 0.8, b[above 3]: 0.1, not c: 0.1)", 0.5) == []
+
+
+@given(
+    weights=st.lists(st.integers(1, 9), min_size=2, max_size=5),
+    graded=st.lists(st.booleans(), min_size=5, max_size=5),
+    threshold=st.floats(0.0, 0.99),
+)
+def test_what_is_said_of_points_holds_for_every_row(weights, graded, threshold):
+    total = sum(weights)
+    leaves = [f"x{i}[0 at 0, 1 at 4]" if graded[i] else f"x{i}[above 2]" for i in range(len(weights))]
+    tree = Tree.parse(f"A({', '.join(f'{x}: {w / total!r}' for x, w in zip(leaves, weights, strict=True))})")
+    lines = describe(tree, threshold=threshold).lines
+    rows = np.array(list(itertools.product(range(5), repeat=len(weights))), dtype=float)
+    X = {f"x{i}": rows[:, i] for i in range(len(weights))}
+    truths = tree.evaluate(X)
+    yes = truths > threshold
+    needs = re.search(r"at least ([\d.]+)(%| of (\d+))", lines[0])
+    if needs is not None and np.abs(truths - threshold).min() > 1e-6 and needs[3] and "of these" not in lines[0]:
+        assert np.array_equal(truths * float(needs[3]) > float(needs[1]) - 1e-6, yes)
+    idle = [line for line in lines if line.startswith("Never")]
+    for i in range(len(weights)):
+        if idle and re.search(rf"\bx{i}\b", idle[0]):
+            same = np.delete(rows, i, axis=1)
+            order = np.lexsort(same.T)
+            assert all(len(set(each)) == 1 for each in yes[order].reshape(-1, 5))
+
+
+def test_ends_that_no_value_may_have_are_not_told():
+    days = describe(Tree.parse("A(days[half at 0.4, slope 1]: 0.6, age[half at 40, slope -0.1]: 0.4)")).lines
+    assert days[1:] == (
+        "  3  days high (half at 0.4, nearly in full at 3.3)",
+        "  2  age low (about 69 to 11)",
+        "(about a to b): counts next to nothing at a, nearly in full at b.",
+    )
+    falling = describe(Tree.parse('SC(not days[half at 0.4, slope 1, unit "d"], b)')).summary
+    assert "days low (half at 0.4, next to nothing at 3.3 d)" in falling
+    assert "-0" not in describe(Tree.parse("SC(price[half at 2100, slope -0.0014], b)")).summary
 
 
 def test_a_long_chain_is_told_in_a_few_steps():
@@ -198,9 +357,9 @@ def test_shares_of_a_chain_are_what_leaves_weigh_in_truth():
         (Tree(Not(Leaf("x", Ramp.between(1, 3)))), "Yes when x is below about 2."),
         (Tree(Leaf("x", Sigmoid(5, 1), "tall")), "Yes when tall (x is above about 5)."),
         (Tree(Not(Leaf("x", Sigmoid(5, 1), "tall"))), "Yes when not tall (x is below about 5)."),
-        (Tree(Leaf("k", Table({"a": 1, "b": 0}))), "Yes when it is more than half true that k is 'a'."),
-        (Tree(Leaf("k", Table({"a": 0}, other=1))), "Yes when it is more than half true that k is not 'a'."),
-        (Tree(Leaf("k", Table({"a": 0.2}))), "Yes when it is more than half true that k fits (at most 20% true)."),
+        (Tree(Leaf("k", Table({"a": 1, "b": 0}))), "Yes when k is a."),
+        (Tree(Leaf("k", Table({"a": 0}, other=1))), "Yes when k is not a."),
+        (Tree(Leaf("k", Table({"a": 0.2}))), "Yes when it is more than half true that k is a (20%)."),
     ],
 )
 def test_trees_of_one_leaf(tree, summary):
@@ -239,20 +398,20 @@ def test_what_a_missing_value_counts_as_is_said():
 def test_classes_are_called_by_their_labels():
     tree = Tree.parse("HC(a, b)")
     two = Decision((tree,), (Link(8.0, 0.4),), (0, 1), (Feature("a", "number"), Feature("b", "number")))
-    assert describe(two).summary == "The answer is 1 when it is more than 40% true that all of these hold: a and b."
+    assert describe(two).summary == "The answer is 1 when a and b."
     many = Decision(
         (tree,) * 3, (Link(8.0, 0.4),) * 3, ("p", "q", "r"), (Feature("a", "number"), Feature("b", "number"))
     )
-    assert describe(many, label="q").summary.startswith("Q when it is more than 40% true")
+    assert describe(many, label="q").summary == "Q when a and b."
     with pytest.raises(ValueError, match="give label="):
         describe(many)
 
 
 def test_names_of_negations_name_the_opposite():
     tree = Tree(Gate([Not(Gate(["a", "b"], "HC"), "lacking"), "c"], "HC"))
-    assert describe(tree).summary.endswith("all of these hold: lacking (any of not a or not b); and c.")
+    assert describe(tree).summary.endswith("all of these hold: lacking: not a or not b; and c.")
     again = Tree(Gate([Not(Not(Gate(["a", "b"], "HC"), "lacking")), "c"], "HC"))
-    assert describe(again).summary.endswith("all of these hold: not lacking (any of not a or not b); and c.")
+    assert describe(again).summary.endswith("all of these hold: not lacking (not a or not b); and c.")
     assert {row.feature: row.role for row in describe(again).features} == dict.fromkeys("abc", "mandatory")
 
 
@@ -289,6 +448,4 @@ def test_a_column_of_zeros_and_ones_is_told_as_such():
     assert rows["owner"] == ("when 1", "68% true when 1, 4% true when 0")
     assert rows["debtor"] == ("when 0", "90% true when 0, 10% true when 1")
     assert "owner: 68% true when 1, 4% true when 0" in str(tree)
-    assert "share is large: not true below 0, half true at 0.5, fully true above 1" in str(
-        Tree.parse("share[0 at 0, 1 at 1]")
-    )
+    assert str(Tree.parse("share[0 at 0, 1 at 1]")) == "share high (0 to 1)"

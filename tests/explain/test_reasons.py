@@ -111,7 +111,7 @@ def test_a_band_is_seen_whole():
     tree = Tree.parse("C(x[0 at 1, 1 at 3], x[1 at 6, 0 at 8], y)")
     found = reasons(tree, {"x": 9, "y": 0.9})
     assert names(found.sufficient) == names(found.contrastive) == {"x"}
-    assert "x is 9 (large: fully true, small: not true)" in str(found)
+    assert "x is 9 (high: fully true, low: not true)" in str(found)
     assert "(1 of 2 values; the other could be anything)" in str(found)
 
 
@@ -161,3 +161,29 @@ def test_each_fact_is_one_line_whatever_names_hold():
     found = reasons(tree, {"a\nb": 0.9, "c": 8}, label="f\n")
     assert len(found.sufficient) == 2
     assert len(str(found).split("\n")) == 2 + 2 + len(found.contrastive)
+
+
+def test_a_crisp_condition_is_told_by_the_side_that_a_value_is_on():
+    tree = Tree.parse(
+        'CP(area[above 720], not grade[above 1, up to 3], kind[1 if "a", 1 if "b", other 0], home[1 if "no", other 0])'
+    )
+    said = [str(fact) for fact in reasons(tree, {"area": 900, "grade": 5, "kind": "b", "home": "no"}).sufficient]
+    assert said == [
+        "area is 900 (above 720)",
+        "grade is 5 (at most 1 or above 3)",
+        "kind is 'b' (a or b)",
+        "home is 'no'",
+    ]
+    (fact,) = reasons(tree, {"area": 300, "grade": 5, "kind": "b", "home": "no"}).sufficient
+    assert str(fact) == "area is 300 (at most 720)"
+
+
+def test_a_long_list_of_categories_is_counted_and_a_category_not_said_twice():
+    named = ", ".join(f'1 if "{each}"' for each in "abcdef")
+    tree = Tree.parse(f'HC(model[{named}, other 0], kind[1 if "x", 1 if "y", other 0], by[0 if "z", other 1])')
+    said = str(reasons(tree, {"model": "e", "kind": "x", "by": "p"}))
+    assert "model is 'e' (one of 6 listed)" in said
+    assert "kind is 'x' (x or y)" in said
+    said = str(reasons(tree, {"model": "q", "kind": "x", "by": "p"}))
+    assert "model is 'q' (none of 6 listed)" in said
+    assert "by is 'z'\n" in str(reasons(tree, {"model": "e", "kind": "x", "by": "z"}))

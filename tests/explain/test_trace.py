@@ -31,11 +31,11 @@ def test_every_node_has_a_step_with_its_truth():
 def test_it_reads_as_the_tree_with_truths_and_values():
     assert str(trace(JOB, CASE)) == (
         "true\n"
-        "38.6%  job: nice to have most of (SC, andness 0.64) <- kept low most by interest\n"
-        "  70%  ├─ 60%  pay: must have all of (HC, andness 0.86) <- kept high most by salary\n"
-        "  75%  │  ├─ 70%  salary is large: not true below 20, half true at 40, fully true above 60 <- 50\n"
-        "  75%  │  └─ 30%  not (tax is large: not true below 10, half true at 30, fully true above 50) <- 20\n"
-        "  10%  └─ 40%  interest (a degree of truth) <- 0.1\n"
+        "38.6%  job: nice to have most of (SC) <- kept low most by interest\n"
+        "  70%  ├─ 60%  pay: must have all of (HC) <- kept high most by salary\n"
+        "  75%  │  ├─ 70%  salary high (20 to 60) <- 50\n"
+        "  75%  │  └─ 30%  tax low (50 to 10) <- 20\n"
+        "  10%  └─ 40%  interest <- 0.1\n"
         "\n"
         "The truth is 0.3864, 0.114 below the threshold 0.5: the answer is no."
     )
@@ -114,7 +114,7 @@ def test_to_dict_is_plain_data():
     found = trace(JOB, CASE).to_dict()
     assert found["steps"][2] == {
         "path": [0, 0],
-        "says": "salary is large: not true below 20, half true at 40, fully true above 60",
+        "says": "salary high (20 to 60)",
         "value": 50,
         "weight": 0.7,
         "truth": 0.75,
@@ -149,3 +149,19 @@ def test_whole_numbers_are_whole_also_beside_text():
     row = pd.DataFrame({"n": [4], "k": ["a"]}).iloc[0]
     for values in (row.to_list(), row.to_numpy(), [4, "a"], [np.int64(4), "a"]):
         assert isinstance(trace(tree, values, columns=["n", "k"]).steps[1].value, int)
+
+
+def test_conditions_and_points_are_counted():
+    three = Tree.parse("A(a[above 1], b[above 1], c[above 1, missing 0.5])")
+    assert "(2 of 3 points; it takes at least 2)" in str(trace(three, {"a": 2, "b": 2, "c": 0}))
+    assert "(1.5 of 3 points; it takes at least 2)" in str(trace(three, {"a": 2, "b": 0, "c": None}))
+    checklist = Tree.parse("A(a[above 1], b[above 1], c[above 1])")
+    assert "(2 of 3; it takes at least 2)" in str(trace(checklist, {"a": 2, "b": 2, "c": 0}))
+    points = Tree.parse("A(a[above 1]: 0.5, b[0 at 0, 1 at 2]: 0.3, c[above 1]: 0.2)")
+    assert "(6.5 of 10 points; it takes more than 4.5)" in str(trace(points, {"a": 2, "b": 1, "c": 0}, threshold=0.45))
+    assert "it takes" not in str(trace(Tree.parse("CP(a[above 1], b[above 1])"), {"a": 2, "b": 2}))
+
+
+def test_what_keeps_a_gate_low_is_called_by_its_feature_also_where_it_is_negated():
+    tree = Tree.parse("CP(not hd[above 235, up to 425], speed[above 30])")
+    assert "kept low most by hd\n" in str(trace(tree, {"hd": 340, "speed": 66}))

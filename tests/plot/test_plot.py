@@ -130,7 +130,7 @@ def test_a_tree_shows_features_codes_words_andness_weights_and_the_decision():
     ax = plot.tree(tree)
     said = {text.get_text() for text in ax.texts}
     assert {"salary", "benefits", "not interests", "job", "pay", "70%", "30%", "60%", "40%"} <= said
-    assert {"SC   0.64", "A   0.50", "nice to have most", "nice to have", "large: half true at 15"} <= said
+    assert {"SC   0.64", "A   0.50", "nice to have most", "nice to have", "high (10 to 20)"} <= said
     assert {"yes", "if truth > 0.50", "else no"} <= said
     assert len(boxes_of(ax, FancyBboxPatch)) == 3  # two gates and the decision
     assert len(boxes_of(ax, Circle)) == 1  # the negated leaf
@@ -549,3 +549,13 @@ else:
 def test_importing_plot_does_not_import_matplotlib():
     script = "import sys; from baconlogic import plot; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_conditions_are_drawn_as_they_are_used_and_even_weights_not_at_all():
+    tree = Tree.parse('A(a[above 1], not b[above 1, up to 3], kind[1 if "x", 1 if "y", other 0, missing 1])')
+    ax = plot.tree(tree)
+    said = {text.get_text() for text in ax.texts}
+    assert {"above 1", "at most 1 or above 3", "is x or y or unknown", "if at least 2 of 3"} <= said
+    assert "not b" not in said
+    assert not any("%" in text for text in said)
+    check_legible(ax)

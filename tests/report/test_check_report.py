@@ -14,7 +14,7 @@ from random_cases import random_case
 from strategies import trees
 
 from baconlogic import Gate, Leaf, Not, Tree
-from baconlogic.core.criteria import Given, Sigmoid, Table
+from baconlogic.core.criteria import Given, Interval, Sigmoid, Table
 from baconlogic.core.decision import Decision, Feature, Link
 from baconlogic.core.levels import LEVELS, nearest_level
 from baconlogic.report import check_report, report_schema
@@ -193,6 +193,9 @@ class World:
             return claim.get("category") in truths and near(truth, truths[claim["category"]])
         if isinstance(criterion, Given) or claim.get("unit"):
             return not claim.get("unit") and near(claim["value"], truth, share=False)
+        if isinstance(criterion, Interval):
+            marks = [mark for mark in (criterion.low, criterion.high) if mark is not None]
+            return any(near(claim["value"], mark, share=False) for mark in marks)
         if isinstance(criterion, Sigmoid):
             if truth in (0.0, 1.0):
                 return False
@@ -273,7 +276,7 @@ class World:
         return {
             "kind": "threshold",
             "feature": feature,
-            "value": self.rounded(criterion.inverse(truth)),
+            "value": self.rounded(self.pick(criterion.crossings(truth))),
             "truth": truth,
         }
 

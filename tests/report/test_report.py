@@ -87,7 +87,7 @@ def markdown(tmp_path, model, X, y=None, **more):
 
 
 SECTIONS = [
-    "The logic in words", "The tree", "The criteria", "Features: roles and ranking", "How well it does",
+    "The tree", "The criteria", "Features: roles and ranking", "How well it does",
     "The threshold",
     "Are its probabilities right?", "With fewer leaves", "Telling cases", "Other trees", "What the model cannot tell",
     "How to reproduce this",
@@ -103,7 +103,8 @@ def test_page_and_markdown_have_every_section(tmp_path):
         assert f"## {section}" in text
     assert html.tags.count("svg") >= 6
     assert model.tree.formula() in html.said
-    assert " ".join(explain.describe(model).summary.split()) in html.said
+    assert " ".join(str(explain.describe(model)).split()) in html.said
+    assert str(explain.describe(model)) in text
 
 
 def test_figures_are_what_numpy_and_sklearn_count(tmp_path):
@@ -180,7 +181,7 @@ def test_a_classifier_tells_its_held_out_rows_path_and_settings(tmp_path):
     html = page(tmp_path, clf, table, y)
     assert "each was scored by a tree that had not seen it" in html.said
     assert "Each threshold was chosen on the rows that fit held out" in html.said
-    assert "Trees of other sizes that fit found" in html.said
+    assert "Trees of other forms and sizes that fit found" in html.said
     assert "BaconClassifier(max_leaves=2, random_state=3, search='growth').fit(X_train, y_train)" in html.said
 
 

@@ -199,7 +199,7 @@ def test_it_reads_well_without_javascript(opened):
     assert page.locator(".threshold .slider").is_hidden()
     assert page.locator(".confusion").is_visible()
     said = page.locator("body").inner_text()
-    assert explain.describe(model).summary in said
+    assert str(explain.describe(model)) in said
     assert "browser with JavaScript" in said
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ from typer import Option
 
 from baconlogic.cli import _models, _options, _overwrite, _print, _tables
 from baconlogic.cli._evaluate import scores
-from baconlogic.cli._options import Aggregator, Criteria, Search, Text, Texts
+from baconlogic.cli._options import Aggregator, Criteria, Form, Search, Text, Texts
 from baconlogic.cli._run import INTERRUPTED, MisusedError, RefusedError, stoppable
 from baconlogic.core.files import write_whole
 from baconlogic.core.words import one_line
@@ -36,6 +37,12 @@ def fit(
     search: Annotated[Search, Option(help="How to find the tree; auto needs no thought.")] = Search.auto,
     criteria: Annotated[Criteria, Option(help="How numbers become truths.")] = Criteria.learned,
     max_leaves: _options.MaxLeaves = None,
+    form: Annotated[Form, Option(help="What the tree is told as; auto: the simplest that does as well.")] = Form.auto,
+    groups: _options.Groups = None,
+    path: Annotated[bool, Option("--path", help="List the trees of other forms and sizes as well.")] = False,
+    entry: Annotated[
+        int | None, Option(help="Take the tree with this number of those that --path lists.", min=0)
+    ] = None,
     simplicity: Annotated[
         _options.Simplicity, Option(help="one-se: the smallest tree about as good as the best.")
     ] = _options.Simplicity.best,
@@ -52,7 +59,7 @@ def fit(
     seed: _options.Seed = 0,
     time_budget: Annotated[float | None, Option(help="Seconds after which to stop with the best found.")] = None,
     force: _options.Force = False,
-    form: _options.Format = None,
+    table_format: _options.Format = None,
     missing: _options.Missing = None,
     as_json: _options.Json = False,
 ) -> None:
@@ -63,13 +70,15 @@ def fit(
         raise MisusedError("--test is a share between 0 and 1 such as 0.25, and does not go with --test-data")
     _options.check_jobs(n_jobs)
     _overwrite.check(output, "model", data, test_data, _model_file(init), force=force)
-    X, y = _models.split(_tables.read(data, form, missing), target)
+    X, y = _models.split(_tables.read(data, table_format, missing), target)
     X = chosen(X, features, drop)
     classes = _models.known_labels(y, target) if positive is None else sorted(set(y.tolist()))
     clf = BaconClassifier(
         str(search),
         criteria=str(criteria),
         max_leaves=max_leaves,
+        form=str(form),
+        groups=_groups(groups, X.columns),
         simplicity=str(simplicity),
         reuse=reuse,
         order=_options.split(order, X.columns) or None,
@@ -89,13 +98,15 @@ def fit(
     if test is not None:
         X, y, held = held_out(X, y, test, seed)
     elif test_data is not None:
-        held = _models.split(_tables.read(test_data, form, missing), target)
+        held = _models.split(_tables.read(test_data, table_format, missing), target)
     with stoppable(clf) as stop:
         decision = learn(clf, X, y, positive)
+    if entry is not None:
+        clf, decision = taken(clf, decision, entry)
     if output is not None:  # before anything else can go wrong
         decision.save(output)
     score = None if held is None else scores(decision, held[0], _models.labels(decision, held[1]))
-    tell(decision, clf, score, output, as_json)
+    tell(decision, clf, score, output, as_json=as_json, path=path)
     if len(decision.classes) == 1:
         _print.note(f"every row is {decision.classes[0]!r}, so there was nothing to learn; check --target")
     if stop.wanted or any(history.interrupted for history in _each(clf.history_)):
@@ -139,7 +150,7 @@ def demo(
         output.mkdir(parents=True, exist_ok=True)
         write_whole(rows, table)
         decision.save(model)
-    tell(decision, clf, score, model, as_json)
+    tell(decision, clf, score, model, as_json=as_json)
     if model is not None and not as_json:
         _print.note(f"the table is {output}/breast_cancer.csv, with the column diagnosis")
 
@@ -179,6 +190,13 @@ def _bounds(text: str) -> tuple[float, float]:
     if not sign:
         raise MisusedError(f"--andness takes LOW:HIGH such as 0.5:1, got {text!r}")
     return _options.number(low, "--andness"), _options.number(high, "--andness")
+
+
+def _groups(given: Texts, columns: list[str]) -> dict[str, list[str]] | None:
+    """Return the parts of the tree: size=radius3,area3;texture=texture1."""
+    parts = [part for text in given or () for part in text.split(";") if part.strip()]
+    pairs = [_options.pair(part, "--groups", "NAME=COLUMN,COLUMN") for part in parts]
+    return {name: _options.split([text], columns) for name, text in pairs} or None
 
 
 def _class_weight(given: Texts, classes: list[Any]) -> Any:
@@ -245,25 +263,39 @@ def learn(clf: Any, X: Any, y: NDArray[Any], positive: str | None) -> Decision:
         if len(known) > 2:
             raise MisusedError("--class-weight CLASS=WEIGHT does not go with one class against the rest; use balanced")
         clf.set_params(class_weight={name == label: weight for name, weight in clf.class_weight.items()})
-    decision: Decision = clf.fit(X, y if as_is else np.asarray(y == label)).decision_
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "y holds a single class")  # said as a note that names --target
+        decision: Decision = clf.fit(X, y if as_is else np.asarray(y == label)).decision_
     other = known[1] if len(known) == 2 else f"not {label}"
     return decision if as_is else replace(decision, classes=(other, label))
+
+
+def taken(clf: Any, decision: Decision, entry: int) -> tuple[Any, Decision]:
+    """Return a fit and its decision with another tree of the path."""
+    if len(decision.trees) != 1:
+        raise RefusedError(f"--entry takes one tree, but this model has {len(decision.trees)}; use --positive")
+    if entry >= len(clf.path_):
+        raise RefusedError(f"--entry {entry} is none of the {len(clf.path_)} trees that --path lists, from 0 on")
+    other = clf.with_entry(entry)
+    return other, replace(other.decision_, classes=decision.classes)
 
 
 # What was found
 
 
-def tell(decision: Decision, clf: Any, score: Any, output: Path | None, as_json: bool) -> None:
-    """Print the tree, how large and how right it is, and where it is kept."""
+def tell(decision: Decision, clf: Any, score: Any, output: Path | None, *, as_json: bool, path: bool = False) -> None:
+    """Print the card, how large and how right the tree is, the `path` if asked for, and where it is kept."""
+    found = list(zip(_each(clf.history_), _each(clf.path_), strict=True)) if decision.trees else []
     if as_json:
         said = _models.summary(decision) | {"model": None if output is None else str(output)}
+        said |= {"paths": [_entries(entries) for _, entries in found]}
         _print.document(said | {"test": None if score is None else score.to_dict()})
         return
-    lines = [str(decision), ""]
-    if decision.trees:
-        for place, (history, path) in enumerate(zip(_each(clf.history_), _each(clf.path_), strict=True)):
-            label = decision.classes[1 if len(decision.trees) == 1 else place]
-            lines.append(f"{one_line(str(label))}: {_found(history, path)}")
+    lines = [_models.card(decision), ""]
+    for place, (history, entries) in enumerate(found):
+        label = decision.classes[1 if len(found) == 1 else place]
+        lines.append(f"{one_line(str(label))}: {_found(history, entries)}")
+        lines += ["", str(entries), ""] if path else []
     if score is not None:
         right = score.accuracy
         between = f"{right.value:.4f}, 95% interval {right.low:.4f} to {right.high:.4f}"
@@ -282,10 +314,21 @@ def _each(found: Any) -> tuple[Any, ...]:
 
 def _found(history: Any, path: Any) -> str:
     """Say how large a tree is, and how it does on the rows that fit held out."""
-    size = f"{history.leaves} {'leaf' if history.leaves == 1 else 'leaves'}, found in {history.seconds:.1f} s"
-    entry = next((each for each in path if each.leaves == history.leaves), None)
+    leaves = f"{history.leaves} {'leaf' if history.leaves == 1 else 'leaves'}"
+    size = f"{history.form}, {leaves}, found in {history.seconds:.1f} s"
+    entry = path.taken(history)
     if not history.logic:
         return f"{size}; no logic was found that beats the base rate, which is what it answers"
     if entry is None or entry.accuracy != entry.accuracy:
         return f"{size}; {history.stopped}"
     return f"{size}; held out inside fit: accuracy {entry.accuracy:.4f}, log-loss {entry.loss:.4f} +- {entry.error:.4f}"
+
+
+def _entries(path: Any) -> list[dict[str, Any]]:
+    """Return the trees of a path as plain data."""
+    kept, front = ("form", "leaves", "gates", "words", "loss", "error", "accuracy"), path.front
+    return [
+        {name: getattr(entry, name) for name in kept}
+        | {"front": entry in front, "taken": place == path.place, "formula": entry.tree.formula()}
+        for place, entry in enumerate(path)
+    ]

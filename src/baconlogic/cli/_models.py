@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from polars import DataFrame
 
+    from baconlogic.explain import Description
+
 MOST_CLASSES = 100
 
 
@@ -146,6 +148,20 @@ def _of_a_tree(given: Any, label: Any) -> Any:
     return meant
 
 
+def card(model: Tree | Decision, label: Any = None) -> str:
+    """Return the logic of a model in words; of several trees, that of each class."""
+    return "\n\n".join(map(str, described(model, label).values())) or str(model)
+
+
+def described(model: Tree | Decision, label: Any = None) -> dict[Any, Description]:
+    """Return the description of the tree of each class, or of the one that speaks for a label."""
+    from baconlogic import explain
+
+    classes = model.classes if isinstance(model, Decision) and len(model.trees) != 1 and label is None else (label,)
+    known = classes if trees_of(model) else ()
+    return {each: explain.describe(model, label=each) for each in known}
+
+
 def summary(model: Tree | Decision) -> dict[str, Any]:
     """Return what there is to know about a model as plain data."""
     from baconlogic.edit._log import count
@@ -154,7 +170,8 @@ def summary(model: Tree | Decision) -> dict[str, Any]:
         "kind": "decision" if isinstance(model, Decision) else "tree",
         "trees": [
             {"formula": tree.formula(), "features": tree.features, "leaves": count(tree)[0], "gates": count(tree)[1]}
-            for tree in trees_of(model)
+            | {"form": said.form, "card": said.lines}
+            for tree, said in zip(trees_of(model), described(model).values(), strict=True)
         ],
     }
     if isinstance(model, Decision):

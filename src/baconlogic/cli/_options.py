@@ -14,8 +14,9 @@ from baconlogic.cli._run import MisusedError, RefusedError
 
 # Choices: they complete, and others are refused. A test holds them against what the library takes.
 Formats = StrEnum("Formats", ["csv", "tsv", "parquet", "jsonl"])
-Search = StrEnum("Search", ["auto", "growth", "additive", "peel", "sinkhorn", "refine", "calibrate"])
+Search = StrEnum("Search", ["auto", "cards", "growth", "additive", "peel", "sinkhorn", "refine", "calibrate"])
 Criteria = StrEnum("Criteria", ["learned", "sigmoid", "minmax"])
+Form = StrEnum("Form", ["auto", "checklist", "scorecard", "rules", "graded"])
 Simplicity = StrEnum("Simplicity", {"best": "best", "one_se": "one-se"})
 Aggregator = StrEnum("Aggregator", ["gcd", "exact"])
 Language = StrEnum("Language", ["python", "javascript", "c", "sql", "latex", "onnx", "excel"])
@@ -38,6 +39,7 @@ Missing = Annotated[Text, Option(help="Cells of a text table that mean missing, 
 Json = Annotated[bool, Option("--json", help="Print one JSON document.")]
 Features = Annotated[Texts, Option(help="Use only these columns.")]
 Drop = Annotated[Texts, Option(help="Leave these columns out.")]
+Groups = Annotated[Texts, Option(help="Parts of the tree and their columns: NAME=COLUMN,COLUMN; several with ;")]
 MaxLeaves = Annotated[int | None, Option(help="The largest tree to consider.")]
 NewModel = Annotated[Path | None, Option("--output", "-o", help="Where to write the new model.", metavar="MODEL")]
 InPlace = Annotated[bool, Option("--in-place", help="Write the model over the old one.")]

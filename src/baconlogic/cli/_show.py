@@ -1,4 +1,4 @@
-"""The commands show and describe: the tree of a model, and its logic in sentences."""
+"""The commands show and describe: the card of a model, its parts, its logic in sentences."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ def show(
     *,
     model: _options.Model,
     parts: Annotated[bool, Option("--parts", help="List the parts with the paths by which edit finds them.")] = False,
+    tree: Annotated[bool, Option("--tree", help="Draw the tree in letters.")] = False,
     formula: Annotated[bool, Option("--formula", help="Print the one-line notation.")] = False,
     as_json: _options.Json = False,
 ) -> None:
-    """Draw the tree of a model, and say where it comes from."""
+    """Print the card of a model, its logic in short, and where it comes from."""
     found = _models.read(model)
     trees = _models.trees_of(found)
     if as_json:
-        _print.document(_models.summary(found) | {"parts": [_parts(tree) for tree in trees]})
+        _print.document(_models.summary(found) | {"parts": [_parts(each) for each in trees]})
     elif parts:
         classes = _models.classes_of(found)
         abouts = [f"--label {one_line(str(label))}\n" for label in classes] if len(classes) > 2 else [""]
-        _print.answer("\n\n".join(about + _table(tree) for about, tree in zip(abouts, trees, strict=False)))
+        _print.answer("\n\n".join(about + _table(each) for about, each in zip(abouts, trees, strict=False)))
     elif formula:
-        _print.answer("\n".join(tree.formula() for tree in trees))
+        _print.answer("\n".join(each.formula() for each in trees))
     else:
-        _print.answer("\n\n".join(filter(None, [str(found), _origin(found)])))
+        _print.answer("\n\n".join(filter(None, [str(found) if tree else _models.card(found), _origin(found)])))
 
 
 def _parts(tree: Tree) -> list[dict[str, Any]]:
@@ -81,13 +82,6 @@ def _origin(model: Tree | Decision) -> str:
 
 def describe(*, model: _options.Model, label: _options.Label = None, as_json: _options.Json = False) -> None:
     """Say the whole logic in plain sentences."""
-    from baconlogic import explain
-
     found, asked = _models.read_asked(model, label)
-    if asked is not None or not isinstance(found, Decision) or len(found.trees) < 2:
-        said = explain.describe(found, label=asked)
-        _print.give(said.to_dict(), str(said), as_json)
-        return
-    each = {known: explain.describe(found, label=known) for known in found.classes}
-    document = {str(known): said.to_dict() for known, said in each.items()}
-    _print.give(document, "\n\n".join(map(str, each.values())), as_json)
+    told = {str(known): said.to_dict() for known, said in _models.described(found, asked).items()}
+    _print.give(told if len(told) != 1 else next(iter(told.values())), _models.card(found, asked), as_json)

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from baconlogic.core import evaluate as evaluation
 from baconlogic.core.checks import LABEL, ParameterError
 from baconlogic.core.columns import Columns
+from baconlogic.core.forms import Form, form_of
 from baconlogic.core.subject import Listing, Result
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import aligned, listed, one_line
@@ -46,6 +47,11 @@ class Alternative(Result):
     threshold: float
     tree: Tree
 
+    @property
+    def form(self) -> Form:
+        """The form in which it is told: a checklist, a scorecard, rules, or graded."""
+        return form_of(self.tree, self.threshold)
+
 
 @dataclass(frozen=True)
 class Alternatives(Listing):
@@ -59,13 +65,13 @@ class Alternatives(Listing):
 
     def __str__(self) -> str:
         lines = [
-            [str(i), f"{row.accuracy:.4f}", _shown(row.loss), str(row.leaves), f"  {', '.join(row.features)}"]
+            [str(i), f"{row.accuracy:.4f}", _shown(row.loss), row.form, str(row.leaves), f"  {', '.join(row.features)}"]
             for i, row in enumerate(self.rows, 1)
         ]
-        header = ["tree", "accuracy", "log-loss", "leaves", "  features, most important first"]
+        header = ["tree", "accuracy", "log-loss", "form", "leaves", "  features, most important first"]
         trees = f"{len(self.rows)} tree{'' if len(self.rows) == 1 else 's'}"
         opening = f"{trees} within {self.tolerance:g} of the best accuracy on rows held out:"
-        said = [opening, "", aligned(header, lines, left=(0, 4)), ""]
+        said = [opening, "", aligned(header, lines, left=(0, 3, 5)), ""]
         if len(self.rows) < self.asked:
             said.append(f"No more were found ({self.asked} were asked for): what else was tried does worse.")
         if any(math.isnan(row.loss) for row in self.rows):
@@ -153,7 +159,7 @@ def _find(clf: Any, X: Any, y: NDArray[Any], n: int, tolerance: float, n_jobs: i
         for forbidden, path in zip(batch, _paths(clf, X, y, batch, n_jobs), strict=True):
             fits += 1
             entries = [entry for entry in path if entry.logic and _score(entry) > 0.0]
-            for entry in entries:  # several sizes may use the same features
+            for entry in entries:  # several forms and sizes may use the same features
                 features = frozenset(entry.tree.features)
                 if features not in found or _score(entry) > _score(found[features]):
                     found[features] = entry

@@ -12,7 +12,9 @@ from baconlogic.core.criteria import Table, unlisted
 from baconlogic.core.nodes import Leaf, mapped
 from baconlogic.core.subject import Instance
 from baconlogic.core.tree import Tree
-from baconlogic.core.words import degree, listed, number, one_line
+from baconlogic.core.words import degree, kinds, listed, number, one_line
+
+MOST_LISTED = 3  # categories to be told of one value
 
 
 def with_leaves(tree: Tree, change: Callable[[Leaf], Leaf]) -> Tree:
@@ -113,8 +115,29 @@ def fact(feature: str, value: Any, leaves: Sequence[Leaf]) -> str:
     if value is None:
         taken = dict.fromkeys(degree(leaf.criterion.missing or 0.0) for leaf in leaves)
         return f"{one_line(feature)} is missing (taken as {listed(list(taken), 'and')})"
-    said = dict.fromkeys(f"{meaning(leaf)}{degree(truth_of(leaf, value) or 0.0)}" for leaf in leaves)
-    return f"{one_line(feature)} is {raw(value, leaves)} ({', '.join(said)})"
+    told = list(dict.fromkeys(_told(leaf, value) for leaf in leaves if not _is_it(leaf, value)))
+    return f"{one_line(feature)} is {raw(value, leaves)}" + (f" ({_apart(told)})" if told else "")
+
+
+def _told(leaf: Leaf, value: Any) -> str:
+    """Say what a leaf makes of a value: which side of a crisp condition it is on, "above 720", else how true it is."""
+    truth = truth_of(leaf, value) or 0.0
+    side = leaf.criterion.predicate(negated=truth == 0.0) if leaf.criterion.crisp and not leaf.name else None
+    listed_ones = [category for category, each in leaf.criterion.truths if each == 1.0]
+    if side is not None and not leaf.criterion.other and len(listed_ones) > MOST_LISTED:
+        return f"{'one' if truth else 'none'} of {len(listed_ones)} listed"
+    return f"{meaning(leaf)}{degree(truth)}" if side is None else side.removeprefix("is ")
+
+
+def _apart(told: list[str]) -> str:
+    return ("; " if any("," in each or " or " in each for each in told) else ", ").join(told)
+
+
+def _is_it(leaf: Leaf, value: Any) -> bool:
+    """Whether a leaf asks just for this category, or for any but this: then there is no more to say of it."""
+    if not leaf.criterion.crisp or leaf.name:
+        return False
+    return f"is {kinds([value])}" in (leaf.criterion.predicate(), leaf.criterion.predicate(negated=True))
 
 
 def meaning(leaf: Leaf) -> str:

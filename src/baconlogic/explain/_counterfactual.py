@@ -28,7 +28,7 @@ from baconlogic.core.criteria import Table
 from baconlogic.core.nodes import Leaf
 from baconlogic.core.subject import Instance, Listing, Result, Subject, subject
 from baconlogic.core.tree import Tree
-from baconlogic.core.words import aligned, number, one_line
+from baconlogic.core.words import aligned, crisp_places, number, one_line
 from baconlogic.explain import _case as cases
 
 BISECTIONS = 40
@@ -291,9 +291,11 @@ def _is_flag(name: str, leaves: Sequence[Leaf], table: Columns | None) -> bool:
 
 
 def _number(name: str, value: Any, leaves: Sequence[Leaf], table: Columns | None, step: float | None) -> Action:
+    spans = [leaf.criterion.span(0.05) for leaf in leaves]
     bends = [bend for leaf in leaves for bend in leaf.criterion.bends]  # beyond them, nothing changes any more
-    low, high = min(bends), max(bends)
-    scale = min(end - start for start, end in (leaf.criterion.span(0.05) for leaf in leaves))
+    ends = [*bends, *(end for span in spans for end in span)]  # but past a crisp mark there must be some room
+    low, high = min(ends), max(ends)
+    scale = min(end - start for start, end in spans)
     whole = isinstance(value, int)
     if table is not None:
         column = table.numbers(name)
@@ -458,9 +460,19 @@ class _BoxSearch:
             full = action.options is not None or action.step is not None or digits is None
             step = 0.0 if full else abs(value - action.value) * 10.0 ** (2 - (digits or 0))
             leaves = self._case.leaves[name]
-            before, after = cases.raw(action.value, leaves, step), cases.raw(read[name], leaves, 0.0)
+            before, after = cases.raw(action.value, leaves, step), _reached(action, read[name], leaves)
             found.append(ValueChange(name, action.value, value, action.size(value), before, after))
         return tuple(found)
+
+
+def _reached(action: Action, value: Any, leaves: Sequence[Leaf]) -> str:
+    """Say a new value; where all that counts is on which side of cuts it is, say that: "above 720"."""
+    if action.options is not None or not all(leaf.criterion.crisp for leaf in leaves):
+        return cases.raw(value, leaves, 0.0)
+    cuts = sorted({cut for leaf in leaves for cut in leaf.criterion.crossings(0.5)})
+    low = max((cut for cut in cuts if cut < value), default=None)
+    high = min((cut for cut in cuts if cut >= value), default=None)
+    return crisp_places([(low, high)], leaves[0].criterion.unit)
 
 
 def _prepared(tree: Tree, case: Instance, found: list[Action]) -> Tree:

@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from baconlogic.core.answers import Label
-from baconlogic.core.levels import AND_ROLES, NEUTRAL_ROLE, OR_ROLES
+from baconlogic.core.forms import (
+    EITHER,
+    MOST_LAYERS,
+    Form,
+    Reach,
+    form_of,
+    least_above,
+    points,
+    points_needed,
+    shape_of,
+    totals,
+    without_effect,
+)
+from baconlogic.core.levels import AND_ROLES, HARD_ROLES, NEUTRAL_ROLE, OR_ROLES
 from baconlogic.core.subject import Result, Subject, subject
 from baconlogic.core.tree import Tree
-from baconlogic.core.words import aligned, listed, number, one_line, percent
+from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain._case import answer
-from baconlogic.explain._words import ALONE, Group, Item, LeafRole, Statement, band, leaf_roles, statement, told
+from baconlogic.explain._words import ALONE, Group, Item, LeafRole, Statement, band, leaf_roles, needed, statement, told
 
 MOST_ITEMS = 8  # to be told one by one in the summary
-MOST_INNER = 4  # statements of a group to be told where it is mentioned
-EVEN = 1.25  # shares that differ by less than this factor are called equal
+EVEN = 1.25  # shares that differ by less than this factor are called equal in sentences
+EVEN_SHARES = 0.005  # and by less than this in lists
+GRADED = "(a to b): counts nothing at a, in full at b, in proportion between."
+HILL = "(a, b to c, d): counts nothing up to a, in full from b to c, nothing from d on, in proportion between."
+NEARLY = "(about a to b): counts next to nothing at a, nearly in full at b."
+PARTLY = "(p%): counts p% of the full."
+IDLE = "Never changes the answer, only how sure it is"
 
 
 @dataclass(frozen=True)
@@ -31,30 +50,42 @@ class FeatureRow(Result):
 
 @dataclass(frozen=True)
 class Description(Result):
-    """A tree in words: one sentence for the whole, one for each step, and a row for each use of a feature."""
+    """A tree in words: lines to read, and for programs a sentence for the whole, one a step, and rows of features."""
 
     summary: str
     sentences: tuple[str, ...]
     features: tuple[FeatureRow, ...]
+    form: Form
+    lines: tuple[str, ...]  # what it prints
 
     def __str__(self) -> str:
-        lines = [[one_line(row.feature), row.role, row.direction, row.where] for row in self.features]
-        table = aligned(["feature", "role", "speaks for yes", "more than half true"], lines, left=4)
-        steps = ["", *(f"{i}. {sentence}" for i, sentence in enumerate(self.sentences, 1))] if self.sentences else []
-        return "\n".join([self.summary, *steps, "", table])
+        return "\n".join(self.lines)
 
 
 def describe(model: Any, *, threshold: float | None = None, label: Any = None) -> Description:
-    """Say the whole logic of a tree in plain sentences.
+    """Say the whole logic of a tree in plain words.
 
-    "About" marks where a statement is half true: around it truth changes gradually. Gates of one family right above
-    each other are told as one step, with the codes of all of them.
+    A card (at most two layers of gates) is told as the form that it has: a checklist, a scorecard, rules or graded
+    gates (see `baconlogic.core.forms`), and a list. A deeper tree is told in numbered steps: gates of one family right
+    above each other are one step, with the codes of all of them. "About" marks where a statement is half true.
     """
     asked = subject(model, threshold, label)
     alone, groups = told(asked.tree)
-    condition = _condition(groups[0], asked.threshold) if alone is None else _when(alone, asked.threshold)
+    form = form_of(asked.tree, asked.threshold)
+    card = shape_of(asked.tree.root).layers <= MOST_LAYERS
     sentences = tuple(_sentence(group, whole=group is groups[0]) for group in groups)
-    return Description(_summary(asked, condition), sentences, _rows(asked.tree, groups))
+    steps = [f"{i}. {sentence}" for i, sentence in enumerate(sentences, 1)]
+    if not 0.0 <= asked.threshold < 1.0:
+        summary, lines = _constant(asked), list[str]()
+        steps = []
+    elif alone is not None:
+        summary, lines = f"{_opening(asked.yes)} {_when(alone, asked.threshold)}.", []
+    else:
+        listing = _listing(form, groups[0], asked.threshold, card=card)
+        summary = f"{_opening(asked.yes)} {listing.sentence()}."
+        lines = listing.lines(_opening(asked.yes)) if card else []
+    lines = lines or ([summary] if card else [summary, *steps])
+    return Description(summary, sentences, _rows(asked.tree, groups), form, tuple(lines))
 
 
 def _opening(yes: Label) -> str:
@@ -66,10 +97,8 @@ def _opening(yes: Label) -> str:
     return f"The answer is {yes} when"
 
 
-def _summary(asked: Subject, condition: str) -> str:
-    """Say the whole in one sentence; a threshold outside the truths is all there is to say."""
-    if 0.0 <= asked.threshold < 1.0:
-        return f"{_opening(asked.yes)} {condition}."
+def _constant(asked: Subject) -> str:
+    """Say that a threshold outside the truths leaves nothing to decide."""
     always, reach = ("Always", "below 0") if asked.threshold < 0.0 else ("Never", "above 1")
     turn = number(asked.threshold)
     return f"{always} {answer(asked.yes)}, whatever the values: the decision turns at {turn}, and no truth is {reach}."
@@ -87,46 +116,147 @@ def _when(alone: Statement, threshold: float) -> str:
     if alone.leaves[0].criterion.holds_truths and not alone.name:
         negated = alone.negated[0]
         return f"{alone.feature} is {_more_than(1.0 - threshold, 'less') if negated else _more_than(threshold)}"
+    if alone.crisp:
+        return alone.short()
     return f"it is {_more_than(threshold)} that {alone.short()}"
 
 
-def _condition(whole: Group, threshold: float) -> str:
-    """Say what the whole needs; groups are told where they are mentioned when they are small, else by reference."""
-    most = MOST_ITEMS + (len(whole.items) == MOST_ITEMS + 1)  # one more takes no more room than to say so
-    shown, rest = whole.items[:most], whole.items[most:]
-    inline = len(shown) <= MOST_ITEMS // 2
-    said = [_mention(item, inline=inline) for item in shown]
-    referred = any(isinstance(item.said, Group) and not (inline and _is_small(item.said)) for item in shown)
-    below = "; groups are told below" if referred else ""
-    if whole.level.role == NEUTRAL_ROLE:
-        said = [f"{text} counts {percent(item.share)}" for text, item in zip(said, shown, strict=True)]
-        if rest:
-            said.append(f"{len(rest)} more count {percent(sum(item.share for item in rest))} together")
-        points = f"the points add up to more than {percent(max(threshold, 0.0))}: {_series(said, 'and')}"
-        return f"{points}; each counts in proportion to how true it is{below}"
-    if rest:
-        said.append(f"{len(rest)} more that weigh less")
-    return f"it is {_more_than(threshold)} that {whole.level.family.holds}: {_series(said, _last(whole))}{below}"
+class _Told(NamedTuple):
+    """What the whole needs of what: inputs with their points or shares, if these make a difference."""
+
+    head: str
+    items: list[str]
+    marks: list[str]
+    last: str  # the word before the last item
+    plain: bool  # whether the items alone say it all, without the head
+    notes: list[str]
+
+    def sentence(self) -> str:
+        """Say it in one sentence, what weighs least in short."""
+        most = MOST_ITEMS + (len(self.items) == MOST_ITEMS + 1)  # one more takes no more room than to say so
+        said = self._marked()[:most]
+        if len(self.items) > most:
+            said.append(f"{len(self.items) - most} more that weigh less")
+        return _series(said, self.last) if self.plain else f"{self.head}: {_series(said, self.last)}"
+
+    def _marked(self) -> list[str]:
+        pairs = zip(self.items, self.marks, strict=True)
+        return [_weighing(*pair) for pair in pairs] if self.marks else list(self.items)
+
+    def lines(self, opening: str) -> list[str]:
+        """Say it as a list; of two inputs that weigh the same, in one sentence."""
+        if len(self.items) == 2 and not self.marks and not any(map(_is_long, self.items)):
+            return [f"{opening} {self.sentence()}.", *self.notes]
+        width = max(map(len, self.marks), default=0)
+        marks = [f"{mark:>{width + 2}}  " for mark in self.marks] or ["- "] * len(self.items)
+        return [f"{opening} {self.head}:", *map("".join, zip(marks, self.items, strict=True)), *self.notes]
+
+
+def _listing(form: Form, whole: Group, threshold: float, *, card: bool) -> _Told:
+    """Say what the whole needs; groups of a card are told where they are mentioned, else by reference."""
+    shares, last = [item.share for item in whole.items], _last(whole)
+    items = [_mention(item, inline=card) for item in whole.items]
+    marks, idle, plain = list[str](), list[str](), False
+    if form == "checklist":
+        k, n = points_needed(threshold, len(items)), len(items)
+        head = "all of these hold" if k == n else "any of these holds" if k == 1 else f"at least {k} of these {n} hold"
+        last = "or" if k == 1 else "and"
+    elif whole.level.role == NEUTRAL_ROLE:
+        head, marks, idle = _points(whole, items, threshold)
+    elif form == "rules":
+        head, plain = whole.level.family.holds, len(items) == 2 and not any(map(_is_long, items))
+    else:
+        head = f"it is {_more_than(threshold)} that {whole.level.family.holds}"
+        marks = [_whole(share) for share in shares] if _are_uneven(shares) else []
+    notes = [GRADED] * _any(whole, lambda said: said.graded) + [HILL] * _any(whole, lambda said: said.hill)
+    notes += [NEARLY] * _any(whole, lambda said: said.nearly) + [PARTLY] * _any(whole, lambda said: said.partly)
+    notes = [*(notes if card else []), *idle]
+    return _Told(head, items, marks, last, plain, notes)
+
+
+def _points(whole: Group, items: list[str], threshold: float) -> tuple[str, list[str], list[str]]:
+    """Say how many points are needed, how many each input has, and which never make a difference."""
+    shares = [item.share for item in whole.items]
+    own = points(shares)
+    worth, total = (shares, 1.0) if own is None else ([float(each) for each in own], float(sum(own)))
+    reach, turn = [_truths(item) for item in whole.items], threshold * total
+    head = f"the points add up to {needed(turn, least_above(totals(worth, reach), turn), total)}"
+    idle = [items[i] for i in without_effect(worth, reach, turn)]
+    notes = [f"{IDLE}: {_series(idle, 'and')}."] if idle else []
+    if own is None:
+        return head, [percent(share) for share in shares], notes
+    return f"{head} of {sum(own)}", [str(each) for each in own], notes
+
+
+def _truths(item: Item) -> Reach:
+    """Return truths among which all are that an input can have."""
+    if isinstance(item.said, Statement):
+        return item.said.truths
+    return EITHER if _is_crisp(item) else ((0.0, 1.0),)
+
+
+def _is_crisp(item: Item, *, surely: bool = False) -> bool:
+    """Whether an input is true or not and nothing between, also where values are unknown; see `forms` on truths."""
+    said = item.said
+    if isinstance(said, Statement):
+        partly = any(leaf.criterion.missing not in (None, 0.0, 1.0) for leaf in said.leaves)
+        return not partly and (said.crisp or (said.leaves[0].criterion.holds_truths and not surely))
+    uneven = _are_uneven([each.share for each in said.items])
+    return said.level.role in HARD_ROLES and all(_is_crisp(each, surely=surely or uneven) for each in said.items)
+
+
+def _are_uneven(shares: list[float]) -> bool:
+    return max(shares) - min(shares) >= EVEN_SHARES
+
+
+def _any(group: Group, what: Callable[[Statement], bool]) -> bool:
+    below = [item.said for item in group.items]
+    return any(what(said) if isinstance(said, Statement) else _any(said, what) for said in below)
 
 
 def _mention(item: Item, *, inline: bool) -> str:
-    """Say an input of the whole: a small group with what is in it."""
+    """Say an input of the whole: a group with what is in it."""
     if isinstance(item.said, Statement):
-        return item.said.short()
+        return item.said.ranged() if inline else item.said.short()
     group, no = item.said, "not " if item.negated else ""
-    if not (inline and _is_small(group)):
+    if not inline:
         return no + group.reference
-    said = [each.said.short() for each in group.items if isinstance(each.said, Statement)]
-    if group.level.role == NEUTRAL_ROLE:
-        said = [f"{text} ({percent(each.share)})" for text, each in zip(said, group.items, strict=True)]
-        inner = f"on balance {listed(said, 'and')}"
-    else:
-        inner = f"{group.level.family.many} {listed(said, _last(group))}"
-    return f"{no}{group.called} ({inner})" if group.name else inner
+    inner = _inner(group)
+    if no:
+        return f"not {group.called} ({inner})"
+    return f"{group.called}: {inner}" if group.name else inner
 
 
-def _is_small(group: Group) -> bool:
-    return len(group.items) <= MOST_INNER and all(isinstance(each.said, Statement) for each in group.items)
+def _inner(group: Group) -> str:
+    """Say a group of statements in a few words: "a and b", "any of: ...", "most of a, b and c"."""
+    statements = [each.said for each in group.items if isinstance(each.said, Statement)]
+    said, shares, last = [each.ranged() for each in statements], [each.share for each in group.items], _last(group)
+    hard = group.level.role in HARD_ROLES
+    if all(text.startswith("not ") for text in said) and hard and last == "and":
+        said = [text.removeprefix("not ") for text in said]
+        return f"neither {said[0]} nor {said[1]}" if len(said) == 2 else f"none of {listed(said)}"
+    if _are_uneven(shares) and not _is_crisp(Item(1.0, group)):
+        said = [_weighing(text, _whole(share)) for text, share in zip(said, shares, strict=True)]
+    if len(said) == 1:  # the two sides of a band
+        return said[0]
+    many = group.level.family.many or "on balance"
+    if any(_is_long(text) for text in said):
+        return f"{many}: {_series(said, last)}"
+    return listed(said, last) if hard else f"{many} {listed(said, last)}"
+
+
+def _whole(share: float) -> str:
+    """Say a share in whole percent, if that is not nothing."""
+    return percent(round(share, 2) or share)
+
+
+def _weighing(text: str, mark: str) -> str:
+    """Say what weighs how much: "7 for x", "x at 60%"."""
+    return f"{text} at {mark}" if mark.endswith("%") else f"{mark} for {text}"
+
+
+def _is_long(text: str) -> bool:
+    return "," in text or " and " in text or " or " in text
 
 
 def _last(group: Group) -> str:
@@ -135,7 +265,7 @@ def _last(group: Group) -> str:
 
 def _series(items: list[str], last: str) -> str:
     """Write a list whose items may hold commas themselves."""
-    if not any("," in item or " and " in item or " or " in item for item in items):
+    if not any(map(_is_long, items)):
         return listed(items, last)
     return "; ".join([*items[:-1], f"{last} {items[-1]}"]) if len(items) > 1 else items[0]
 

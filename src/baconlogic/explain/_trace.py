@@ -11,11 +11,13 @@ import numpy as np
 
 from baconlogic.core import gcd, notation
 from baconlogic.core.answers import Label, two_probabilities
+from baconlogic.core.forms import form_of, least_above, points, totals, truths_of_node
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
 from baconlogic.core.subject import Result, subject
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import aligned, degree, listed, number, one_line, percent
 from baconlogic.explain import _case as cases
+from baconlogic.explain._words import needed
 
 MATTERS = 1e-9  # an input whose extremes move a gate by less drives nothing
 MOST_CALLED = 3  # features that a part without a name is called by
@@ -58,12 +60,24 @@ class Trace(Result):
     def _closing(self) -> str:
         side = "above" if self.margin > 0.0 else "below" if self.margin < 0.0 else "at"
         by = "" if self.margin == 0.0 else f"{number(abs(self.margin), abs(self.margin))} "
-        said = f"The truth is {number(self.truth)}, {by}{side} the threshold {number(self.threshold)}"
+        counted = self._counted()
+        said = f"The truth is {number(self.truth)}{counted}, {by}{side} the threshold {number(self.threshold)}"
         known = ""
         if self.probability is not None:
             chance = min(max(self.probability, 1e-12), 1.0 - 1e-12)  # a sigmoid: never quite 0 or 1
             known = f" (probability of {cases.answer(self.yes)}: {percent(chance)})"
         return f"{said}: the answer is {cases.answer(self.decision)}{known}."
+
+    def _counted(self) -> str:
+        """Say how many conditions of a checklist hold, or how many points of a scorecard there are, and are needed."""
+        form, root = form_of(self.tree, self.threshold), self.tree.root
+        own = points(root.weights) if form in ("checklist", "scorecard") and isinstance(root, Gate) else None
+        if own is None:
+            return ""
+        total, what = sum(own), "" if form == "checklist" else " points"
+        turn = self.threshold * total
+        least = least_above(totals(own, [truths_of_node(each) for each in root.children]), turn)
+        return f" ({number(self.truth * total)} of {total}{what}; it takes {needed(turn, least, total)})"
 
 
 def trace(
@@ -126,4 +140,4 @@ def _called(node: Node) -> str:
         if isinstance(each, Leaf):
             names[one_line(each.feature)] = None
     called = listed([*names][:MOST_CALLED] + ["more"] * (len(names) > MOST_CALLED), "and")
-    return f"not {called}" if isinstance(node, Not) else called if len(names) == 1 else f"the part on {called}"
+    return called if len(names) == 1 else f"the part on {called}"

@@ -17,15 +17,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from baconlogic.core.criteria import Criterion
-from baconlogic.core.levels import AND_ROLES, HARD_ROLES, NEUTRAL_ROLE, Level, nearest_level
+from baconlogic.core.forms import EVEN, Reach, told_level, truths_of
+from baconlogic.core.levels import AND_ROLES, HARD_ROLES, NEUTRAL_ROLE, Level
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations, shares
 from baconlogic.core.tree import Tree
-from baconlogic.core.words import degree, listed, numbers, one_line
+from baconlogic.core.words import (
+    MOST_CATEGORIES,
+    crisp_places,
+    degree,
+    kinds,
+    listed,
+    number,
+    numbers,
+    one_line,
+    percent,
+    with_unit,
+)
 
 Order = list[tuple[Node, tuple[int, ...]]]
 Span = tuple[float, float]  # raw values between which a statement is more than half true; ends may be infinite
 
-MOST_CATEGORIES = 6  # to be told one by one
+HARDLY = 0.05  # true: where a smooth criterion is told to begin
 MOST_FEATURES = 4  # to call a group by
 ALONE = "decides alone"  # the role of the only leaf of a tree
 
@@ -51,15 +63,99 @@ class Statement:
 
     def _short(self, verb: str) -> str:
         criterion, negated = self.leaves[0].criterion, self.negated[0]
+        if len(self.leaves) == 1 and not verb:
+            plain = criterion.condition(self.feature, negated=negated)
+            if plain is not None:
+                return plain
+        unknown = self._unknown()
         if criterion.categorical:
-            return f"{self.feature} {_kinds(criterion, negated)}"
+            return f"{self.feature} {_kinds(criterion, negated)}{unknown}"
         if self.spans is None:
-            return f"{'not ' if negated else ''}{self.feature}"
+            return f"{'not ' if negated else ''}{self.feature}{unknown}"
         if self._flag is not None:
-            return f"{self.feature} is {self._flag}"
+            return f"{self.feature} is {self._flag}{unknown}"
         if self.spans in ((), ((-math.inf, math.inf),)):
-            return f"{self._wanted()} {self.feature}"
-        return f"{self.feature}{verb} {places(self.spans, criterion.unit)}"
+            return f"{self._wanted()} {self.feature}{unknown}"
+        return f"{self.feature}{verb} {self._places()}{unknown}"
+
+    def ranged(self) -> str:
+        """Say it in a few words, a smooth criterion with where it turns: "area high (about 700 to 1100)"."""
+        criterion = self.leaves[0].criterion
+        if self.hill:
+            start, full, until, end = numbers(list(criterion.bends))
+            return f"{self.feature} in range ({start}, {full} to {until}, {end}){self._unknown()}"
+        low, high = criterion.span(HARDLY) if self.smooth else (0.0, 0.0)
+        if not high > low:
+            return self.short()
+        ends = [number(round(end, 1 - math.floor(math.log10(high - low)))) for end in (low, high)]
+        way, (first, last) = ("high", ends) if criterion.rising != self.negated[0] else ("low", ends[::-1])
+        where = f"about {first} to {last}"
+        if not self.nearly:
+            far = "nearly in full" if way == "high" else "next to nothing"
+            where = f"half at {number(criterion.inverse(0.5))}, {far} at {ends[1]}"
+        said = f"{self.feature} {way} ({with_unit(where, criterion.unit)})"
+        return f"{one_line(self.name)} ({said}){self._unknown()}" if self.name else f"{said}{self._unknown()}"
+
+    @property
+    def hill(self) -> bool:
+        """Whether it is told as "in range (a, b to c, d)": true between two ramps."""
+        points = getattr(self.leaves[0].criterion, "points", ())
+        plain = len(self.leaves) == 1 and not self.negated[0] and not self.name
+        return plain and [t for _, t in points] == [0.0, 1.0, 1.0, 0.0]
+
+    @property
+    def smooth(self) -> bool:
+        """Whether it is told as high or low with where: a criterion that turns, but for its ends, gradually."""
+        return len(self.leaves) == 1 and self.leaves[0].criterion.learnable
+
+    @property
+    def nearly(self) -> bool:
+        """Whether it is told as "high (about a to b)".
+
+        Where these lie on both sides of 0, the one below may be what no value can be, a negative count or income: then
+        it is told as "high (half at b, nearly in full at c)".
+        """
+        low, high = self.leaves[0].criterion.span(HARDLY) if self.smooth else (0.0, 0.0)
+        return high > low and not low < 0.0 < high
+
+    @property
+    def partly(self) -> bool:
+        """Whether it is told with categories that count by a share: "is red (50%)"."""
+        return any("%)" in _kinds(leaf.criterion, no) for leaf, no in self._tables() if not leaf.criterion.crisp)
+
+    def _tables(self) -> list[tuple[Leaf, bool]]:
+        pairs = zip(self.leaves, self.negated, strict=True)
+        return [(leaf, negated) for leaf, negated in pairs if leaf.criterion.categorical]
+
+    @property
+    def truths(self) -> Reach:
+        """The truths that it can have."""
+        if len(self.leaves) > 1:
+            return ((0.0, 1.0),)
+        return truths_of(self.leaves[0].criterion, negated=self.negated[0])
+
+    @property
+    def graded(self) -> bool:
+        """Whether it is told as "high (a to b)": as true as a value is far on the way."""
+        return len(self.leaves) == 1 and not self.crisp and self.leaves[0].criterion.predicate() is not None
+
+    @property
+    def crisp(self) -> bool:
+        """Whether it is true or not, and nothing between."""
+        return all(leaf.criterion.crisp for leaf in self.leaves)
+
+    def _places(self) -> str:
+        unit, spans = self.leaves[0].criterion.unit, self.spans or ()
+        if self.crisp:
+            ends = ([None if math.isinf(end) else end for end in span] for span in spans)
+            return crisp_places([(low, high) for low, high in ends], unit)
+        return places(spans, unit)
+
+    def _unknown(self) -> str:
+        """Say what an unknown value counts as, where all leaves agree on it."""
+        pairs = zip(self.leaves, self.negated, strict=True)
+        said = {leaf.criterion.when_unknown(negated=negated) for leaf, negated in pairs}
+        return said.pop() if len(said) == 1 else ""
 
     def turning_at(self, threshold: float) -> Statement:
         """Return the statement with the ranges in which it is more true than a threshold, where there are any."""
@@ -72,7 +168,7 @@ class Statement:
         """Say where it is half true, and what a missing value counts as."""
         criterion, negated = self.leaves[0].criterion, self.negated[0]
         if criterion.categorical:
-            said = _degrees(criterion, negated)
+            said = criterion.predicate(negated=negated) or _degrees(criterion, negated)
         elif self.spans is None:
             said = "the opposite of what is given" if negated else "as given"
         elif self._flag is not None:
@@ -80,7 +176,7 @@ class Statement:
             said = ", ".join(f"{degree(truths[flag])} when {flag}" for flag in (self._flag, 1 - self._flag))
         else:
             known = {(): "never more than half true", ((-math.inf, math.inf),): "more than half true everywhere"}
-            said = known.get(self.spans) or places(self.spans, criterion.unit)
+            said = known.get(self.spans) or self._places()
         return said + self._when_missing()
 
     def _when_missing(self) -> str:
@@ -100,6 +196,8 @@ class Statement:
         if self._flag is not None:
             return f"when {self._flag}"
         wanted = self._wanted()
+        if wanted != "fitting" and self.crisp:
+            return f"when {wanted}"
         if wanted != "fitting":
             return f"the {'higher' if wanted == 'high' else 'lower'}, the more"
         inner = len(self.spans) == 1 and all(math.isfinite(end) for end in self.spans[0])
@@ -168,7 +266,22 @@ def places(spans: tuple[Span, ...], unit: str = "") -> str:
             said.append(f"above about {shown[low]}")
         else:
             said.append(f"between about {shown[low]} and {shown[high]}")
-    return listed(said) + (f" {one_line(unit)}" if unit else "")
+    return with_unit(listed(said), unit)
+
+
+def needed(turn: float, least: float | None, total: float) -> str:
+    """Say how many points it takes: "at least 3" where that is the next total above the turn, else "more than 2.7"."""
+    if least is not None:
+        return f"at least {_share(least, total)}"
+    return f"more than {_share(turn, total)}"
+
+
+def _share(points: float, total: float) -> str:
+    """Write points to a hundredth, but what is not quite whole is not rounded to it; of a total of 1 in percent."""
+    if total == 1.0:
+        return percent(points)
+    near = round(points, 2)
+    return number(points if near.is_integer() and abs(points - near) > EVEN else near)
 
 
 def _stated(table: Criterion, negated: bool) -> tuple[dict[Any, float], float | None]:
@@ -178,19 +291,17 @@ def _stated(table: Criterion, negated: bool) -> tuple[dict[Any, float], float | 
 
 
 def _kinds(table: Criterion, negated: bool) -> str:
-    """Say which categories are more than half true, or which are not where any other is."""
+    """Say which categories are true and how, or which are more than half, or which are not where any other is."""
     truths, other = _stated(table, negated)
+    some = [category for category, t in truths.items() if t > 0.0]
+    if not other and 0 < len(some) <= MOST_CATEGORIES:
+        shares = ("" if truths[each] == 1.0 else f" ({percent(truths[each])})" for each in some)
+        return f"is {listed([kinds([each]) + share for each, share in zip(some, shares, strict=True)])}"
     fits, rest = ([category for category, t in truths.items() if (t > 0.5) == fit] for fit in (True, False))
     if other is not None and other > 0.5:
-        return f"is not {_some(rest)}" if rest else "is known"
+        return f"is not {kinds(rest)}" if rest else "is known"
     best = max([*truths.values(), *([] if other is None else [other])])
-    return f"is {_some(fits)}" if fits else f"fits (at most {degree(best)})"
-
-
-def _some(categories: list[Any]) -> str:
-    said = [one_line(repr(category)) for category in categories]
-    more = len(said) - MOST_CATEGORIES + 1
-    return listed(said if more <= 1 else [*said[: MOST_CATEGORIES - 1], f"{more} other categories"])
+    return f"is {kinds(fits)}" if fits else f"fits (at most {degree(best)})"
 
 
 def _degrees(table: Criterion, negated: bool) -> str:
@@ -221,11 +332,6 @@ class LeafRole:
     def for_the_whole(self) -> str:
         """What it is to the whole decision: mandatory, sufficient, alone, or nothing that is certain."""
         return self.own if self.whole and (self.own in HARD_ROLES or self.own == ALONE) else ""
-
-
-def told_level(gate: Gate, negated: bool) -> Level:
-    """Return the level of a gate, or of its mirror image when it is negated."""
-    return nearest_level(1.0 - gate.andness, len(gate.inputs)) if negated else gate.level
 
 
 def leaf_roles(tree: Tree) -> list[LeafRole]:
@@ -369,8 +475,8 @@ def told(tree: Tree) -> tuple[Statement | None, list[Group]]:
             groups.append(Group(found.position, negated, told_level(below, negated), found.name))
             group.items.append(Item(share, groups[-1], found.opposite))
         _tidy(group)
-    for number, group in enumerate((each for each in groups[1:] if not each.name), start=1):
-        group.number = number
+    for place, group in enumerate((each for each in groups[1:] if not each.name), start=1):
+        group.number = place
     for group in reversed(groups):  # what is below first
         inner = [[i.said.feature] if isinstance(i.said, Statement) else i.said.features for i in group.items]
         group.features = list(dict.fromkeys(feature for features in inner for feature in features))

@@ -7,9 +7,11 @@ from typing import Any
 
 from baconlogic.core import __version__
 from baconlogic.core.decision import Decision
+from baconlogic.core.forms import MOST_LAYERS, shape_of
 from baconlogic.core.nodes import Leaf, flatten
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import listed, number
+from baconlogic.explain._describe import describe
 from baconlogic.export._program import Program
 
 
@@ -27,7 +29,7 @@ def commented(text: str, also: str = "") -> str:
 def about(model: Any, program: Program, also: str = "") -> list[str]:
     """Return the lines of the comment on top, each `commented`; nothing of the model is in the first."""
     lines = [f"A graded-logic decision, exported by baconlogic {__version__}."]
-    lines += _answers(model, program)
+    lines += [*_answers(model, program), *_cards(model, program)]
     lines += ["Columns:"] if program.inputs else []
     words = _words(model)
     for each in program.inputs:
@@ -67,6 +69,14 @@ def _answers(model: Any, program: Program) -> list[str]:
         return [said]
     link = getattr(model, "decision_", model).links[0]
     return [said, f"Probability: 1 / (1 + exp(-{link.steepness!r} (truth - {link.threshold!r})))."]
+
+
+def _cards(model: Any, program: Program) -> list[str]:
+    """Say the logic of each tree that fits on a card."""
+    labels = [None] if len(program.truths) == 1 else program.classes
+    pairs = zip(trees_of(model), labels, strict=True) if program.truths else ()
+    small = (label for tree, label in pairs if shape_of(tree.root).layers <= MOST_LAYERS)
+    return [line for label in small for line in describe(model, label=label).lines]
 
 
 def _words(model: Any) -> dict[str, dict[str, None]]:

@@ -11,6 +11,7 @@ import numpy as np
 from baconlogic import metrics
 from baconlogic.core import Bools, Floats
 from baconlogic.core.subject import subject
+from baconlogic.learn.path import Path
 from baconlogic.metrics import Confusion
 from baconlogic.plot import _style as style
 from baconlogic.plot._style import BLACK, BLUE, GREEN, GREY, SMALL, TEXT, VERMILLION
@@ -141,7 +142,7 @@ def path(model: Any, ax: Axes | None = None, *, label: Any = None) -> Axes:
     Takes a fitted classifier, or a `path_` of one.
     """
     entries, chosen = _entries(model, label)
-    entries = [entry for entry in entries if not math.isnan(entry.loss)]
+    entries = [entry for entry in Path(entries).sizes() if not math.isnan(entry.loss)]
     if not entries:
         raise ValueError("no size was scored on rows held out, so there is nothing to draw")
     ax = style.axes_of(ax, (6.4, 4.0))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from baconlogic.core.forms import EVEN
 from baconlogic.core.levels import Level
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path, flatten
 from baconlogic.core.words import number, one_line, percent
@@ -55,6 +56,11 @@ class Part:
     height: float = 0.0
 
     @property
+    def tells_weights(self) -> bool:
+        """Whether its inputs weigh differently; if not, there is nothing to say."""
+        return bool(self.weights) and max(self.weights) - min(self.weights) > EVEN
+
+    @property
     def right(self) -> float:
         """Where the line to the next gate starts."""
         return self.left + self.width
@@ -95,6 +101,9 @@ def parts_of(root: Node, truths: Mapping[Path, float] | None, case: Mapping[str,
         elif isinstance(node, Gate):
             lines = _gate_lines(node, truth, brief=brief[1])
             parts.append(Part(path, lines, inputs, node.weights, node.level, column=column))
+        elif column == 0 and (leaf := _plainly_negated(node)) is not None:
+            opposite = _leaf_lines(replace(leaf, name=node.name), case, brief=brief[0], negated=True)
+            parts[-1] = Part(path, opposite)
         elif column == 0:
             first, *rest = parts[-1].lines
             name = f"{shortened(node.name)}: " if node.name else ""
@@ -117,16 +126,30 @@ def _columns(order: list[tuple[Node, tuple[int, ...]]]) -> list[int]:
     return heights
 
 
-def _leaf_lines(leaf: Leaf, case: Mapping[str, Any] | None, *, brief: bool) -> tuple[Line, ...]:
+def _plainly_negated(node: Node) -> Leaf | None:
+    """Return the leaf whose opposite a negation is, where that can be said in a few words."""
+    leaf = node.children[0]
+    return leaf if isinstance(leaf, Leaf) and not leaf.name and _small_print(leaf, negated=True) else None
+
+
+def _small_print(leaf: Leaf, *, negated: bool) -> str:
+    """Say what a leaf asks for, or its opposite, in a few words; nothing where that takes more."""
+    said = leaf.criterion.predicate(negated=negated)
+    return "" if said is None else said + leaf.criterion.when_unknown(negated=negated)
+
+
+def _leaf_lines(leaf: Leaf, case: Mapping[str, Any] | None, *, brief: bool, negated: bool = False) -> tuple[Line, ...]:
     value = ""
     if case is not None:
         own = case[leaf.feature]
         value = f" = {number(own) if isinstance(own, float) else 'missing' if own is None else shortened(own, 24)}"
-    words = one_line(leaf.criterion.brief())
+    words = one_line(_small_print(leaf, negated=negated) or leaf.criterion.brief())
     said = textwrap.wrap(words, LONGEST_CRITERION, max_lines=1 if brief else 2, placeholder=" …")
+    if leaf.criterion.holds_truths and leaf.criterion.missing is None:  # the column speaks for itself
+        said = []
     if brief:
-        given = leaf.criterion.holds_truths
-        return (Line(shortened(leaf.name or leaf.feature) + value + ("" if given else f"  ({said[0]})"), SMALL),)
+        small = f"  ({said[0]})" if said else ""
+        return (Line(shortened(leaf.name or leaf.feature) + value + small, SMALL),)
     names = textwrap.wrap(shortened(leaf.name or leaf.feature, 2 * LONGEST_NAME - 8), LONGEST_NAME)
     if leaf.name:
         names.append(shortened(leaf.feature))
@@ -201,7 +224,8 @@ def _across(parts: list[Part], *, lit: bool, stretch: float) -> tuple[list[float
         own = text + 2 * pad if part.column else text + PAD + (GAUGE + FIGURES + 2 * PAD if lit else 0.0)
         widths[part.column] = max(widths[part.column], own)
         for weight in part.weights:
-            labels[part.column] = max(labels[part.column], width_of(share_words(weight, brief=brief), SMALL) + 2 * pad)
+            said = share_words(weight, brief=brief) if part.tells_weights else ""
+            labels[part.column] = max(labels[part.column], width_of(said, SMALL) + 2 * pad)
             bend[part.column] = max(bend[part.column], min(least + 0.02 * len(part.weights), 0.8))
     lefts, bends = [0.0], [0.0]
     for column in range(1, count):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baconlogic.core.forms import form_of, points_needed
 from baconlogic.core.nodes import Path
 from baconlogic.core.subject import Subject, subject
 from baconlogic.plot import _layout as layout
@@ -75,7 +76,10 @@ def tree(
 def _decision(asked: Subject, truth: float | None) -> tuple[Line, ...]:
     yes, no = style.answer(asked.yes), style.answer(asked.no)
     if truth is None:
-        return Line(yes, TEXT, bold=True), Line(f"if truth > {asked.threshold:.2f}", SMALL), Line(f"else {no}", SMALL)
+        turn, count = f"truth > {asked.threshold:.2f}", len(asked.tree.root.children)
+        if count > 1 and form_of(asked.tree, asked.threshold) == "checklist":
+            turn = f"at least {points_needed(asked.threshold, count)} of {count}"
+        return Line(yes, TEXT, bold=True), Line(f"if {turn}", SMALL), Line(f"else {no}", SMALL)
     decided = bool(asked.decides(np.array(truth)))
     said, turn = style.apart(truth, asked.threshold)
     return Line(yes if decided else no, TEXT, bold=True), Line(f"truth {said} {'>' if decided else '≤'} {turn}", SMALL)
@@ -125,7 +129,7 @@ class _Pen:
             path = style.matplotlib("path").Path(way, [1, 2, 4, 4, 4])  # move, line, curve
             look = {"linewidth": thick, "edgecolor": self._colour(child), "facecolor": "none", "zorder": 1}
             self._patch("PathPatch", path, **look, gid="line")
-            if part.weights:
+            if part.tells_weights:
                 y = child.y + thick / 144.0 + 0.02 + style.height_of(SMALL) * 0.4
                 said = layout.share_words(weight, brief=bool(self.plan.key))
                 self._text(bend - PAD / 2, y, Line(said, SMALL), "right")

@@ -9,6 +9,7 @@ import numpy as np
 from baconlogic import metrics
 from baconlogic.core import Bools
 from baconlogic.core.answers import Link, two_probabilities
+from baconlogic.core.forms import MOST_LAYERS, shape_of
 from baconlogic.core.nodes import Gate
 from baconlogic.core.words import number, one_line, percent
 from baconlogic.explain._alternatives import Alternatives
@@ -33,12 +34,12 @@ MOST_LINES = 400  # of a tree drawn in text
 
 def chapter(m: Material, index: int, alternatives: Alternatives | None) -> dict[str, Any]:
     """Tell one tree. Where a section is None, `left_out` says why."""
-    drawable = pictures.is_drawable(m)
+    drawable, said = pictures.is_drawable(m), str(describe(m.model, label=m.label))
     criteria, more = _criteria(m)
     given, (held, held_said) = figures.given(m), figures.held_out(m)
     return {
         "id": f"c{index}", "yes": m.yes, "no": m.no, "several": m.several, "threshold": number(m.asked.threshold),
-        "facts": _facts(m, given, held), "description": describe(m.model, label=m.label), "formula": _formula(m),
+        "facts": _facts(m, given, held), "card": said, "legend": _legend(m, said), "formula": _formula(m),
         "text": _text(m), "picture": pictures.tree(m, live=False) if drawable else None,
         "live": pictures.tree(m, live=True) if drawable else None, "criteria": criteria, "more_criteria": more,
         "ranking": _ranking(m), "sampled": _sampled(m), "pruning": _pruning(m), "turning": _turning(m),
@@ -68,6 +69,17 @@ def _left_out(m: Material) -> dict[str, str]:
     if not pictures.is_drawable(m):
         said["tree"] = f"The tree has {leaves} leaves, {m.asked.tree.depth} steps deep: too large for a picture."
     return said
+
+
+def _legend(m: Material, said: str) -> str:
+    """Say how to read the words of a tree, as far as they do not say it themselves."""
+    about = (
+        "“About” marks where a statement is half true: around it, truth changes gradually from 0 (not true) to 1 "
+        "(fully true)."
+    )
+    codes = "Codes in brackets name the gate exactly: from C (all must hold) over A (the mean) to D (any is enough)."
+    deep = shape_of(m.asked.tree.root).layers > MOST_LAYERS
+    return " ".join([about] * (" about " in said) + [codes] * deep)
 
 
 def _sampled(m: Material) -> str:

@@ -17,11 +17,12 @@ import numpy as np
 from baconlogic import metrics
 from baconlogic.core.criteria import unlisted
 from baconlogic.core.criterion import Criterion
+from baconlogic.core.forms import told_level
 from baconlogic.core.levels import HARD_ROLES, Level
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
 from baconlogic.core.subject import Subject
 from baconlogic.explain._case import categories, constant, unnamed
-from baconlogic.explain._words import LeafRole, by_feature, feature_weights, leaf_roles, told_level
+from baconlogic.explain._words import LeafRole, by_feature, feature_weights, leaf_roles
 
 MIRRORED = {  # what a part is to no that is this to yes
     "mandatory": "sufficient", "desired": "optional", "neutral": "neutral", "optional": "desired",

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from baconlogic import metrics
 from baconlogic.core.words import listed, number, one_line, percent
 from baconlogic.explain._alternatives import Alternatives
+from baconlogic.learn.path import Path, PathEntry
 from baconlogic.metrics import Confusion
 from baconlogic.report._material import Material
-
-if TYPE_CHECKING:
-    from baconlogic.learn.path import PathEntry
 
 MOST_NAMED = 8  # features of a tree
 
@@ -94,16 +92,15 @@ def given(m: Material) -> list[Figure]:
 
 def entry_of(m: Material) -> PathEntry | None:
     """Return what fit kept of the tree that was taken, with the rows it held out."""
-    path = path_of(m)
     history = getattr(m.model, "history_", None)
     chosen = history[m.place] if m.several and history else history
-    return next((each for each in path if each.leaves == chosen.leaves), None) if chosen else None
+    return path_of(m).taken(chosen) if chosen else None
 
 
-def path_of(m: Material) -> list[PathEntry]:
-    """Return the trees of other sizes that fit found, for this class."""
+def path_of(m: Material) -> Path:
+    """Return the trees of other forms and sizes that fit found, for this class."""
     path = getattr(m.model, "path_", [])
-    return list(path[m.place] if m.several and path else path)
+    return Path(path[m.place] if m.several and path else path)
 
 
 def told_by_fit(m: Material) -> dict[str, Any]:
@@ -167,13 +164,17 @@ def seen_before(m: Material) -> str:
 
 
 def others(m: Material, alternatives: Alternatives | None) -> tuple[str, list[dict[str, Any]]]:
-    """Return other trees and what they are: those given, else those of other sizes that fit found.
+    """Return other trees and what they are: those given, else those that fit found and none shorter does better than.
 
     One of them may be `here`, the one that the report is about.
     """
-    found: Sequence[Any] = path_of(m) if alternatives is None else alternatives.rows
+    path = path_of(m)
+    front, own = path.front, entry_of(m)
+    found: Sequence[Any] = [each for each in path if each in front or each is own]
+    found = found if alternatives is None else alternatives.rows
     rows = [
         {
+            "form": each.form,
             "leaves": each.leaves,
             "accuracy": "-" if np.isnan(each.accuracy) else f"{100.0 * each.accuracy:.1f}%",
             "loss": "-" if np.isnan(each.loss) else f"{each.loss:.3f}",
@@ -186,7 +187,10 @@ def others(m: Material, alternatives: Alternatives | None) -> tuple[str, list[di
         near = f"within {100.0 * alternatives.tolerance:g} points of the best held-out accuracy"
         return f"Trees on other features that do about as well, {near}:", rows
     if rows:
-        return "Trees of other sizes that fit found, scored on rows held out:", rows
+        return (
+            "Trees of other forms and sizes that fit found, by rows held out; no shorter one does better:",
+            rows,
+        )
     return (
         "None were given to this report. With the classifier at hand, explain.alternatives(clf, X, y) learns trees on "
         "other features that do about as well; hand them over as report(..., alternatives=...).",

@@ -203,9 +203,14 @@ def _tick(value: float, share: bool) -> str:
 def criterion(leaf: Leaf, column: NDArray[Any], *, negated: bool) -> dict[str, Any]:
     """Return what a leaf says, its curve over the values seen, and examples: value, truth and rows.
 
-    Categories have no curve, they are listed.
+    Categories have no curve, they are listed. A plain condition is shown as the tree uses it, also where that is its
+    opposite.
     """
-    words = one_line(leaf.criterion.words(leaf.feature))
+    plain = leaf.criterion.predicate() is not None and not leaf.name
+    turned = leaf.criterion.mirrored() if plain and negated else None
+    if turned is not None:
+        leaf, negated = Leaf(leaf.feature, turned), False
+    words = one_line(leaf.criterion.condition(leaf.feature) or leaf.criterion.words(leaf.feature))
     said = {"feature": one_line(leaf.feature), "name": one_line(leaf.name), "words": words, "negated": negated}
     if leaf.criterion.categorical:
         examples, note = _categories(leaf.criterion, column)
@@ -241,6 +246,8 @@ def shown_range(shape: Criterion, known: Floats) -> tuple[float, float]:
         return shape.domain
     if known.size and known.min() < known.max() and np.isfinite(known.max() - known.min()):
         return float(known.min()), float(known.max())
+    if shape.crisp:
+        return shape.span(0.05)
     bends = shape.bends
     middle = len(bends) // 2
     low, high = bends[max(middle - 3, 0)], bends[min(middle + 3, len(bends) - 1)]
@@ -385,7 +392,7 @@ def _links(part: Part, parts: list[Part]) -> list[str]:
         bend = part.left - 14.0
         path = f"M{start.right:.1f} {start.y:.1f}H{bend:.1f}L{part.left:.1f} {end:.1f}"
         drawn.append(element("path", d=path, class_="link"))
-        if part.weights:
+        if part.tells_weights:
             said = share_words(part.weights[i], brief=True)
             drawn.append(label(said, bend - 3.0, start.y - 4.0, class_="small", text_anchor="end"))
     return drawn
