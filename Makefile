@@ -79,20 +79,22 @@ format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# torch first and by itself: bacon-net asks for any torch, and this one is what the results were measured with
-.venv-bench/.ready: pyproject.toml benchmarks/requirements.txt
+# FasterRisk has an environment of its own: it needs an older numpy. torch first and by itself: bacon-net asks for any torch, and this one is what the results were measured with
+.venv-bench/.ready: pyproject.toml benchmarks/requirements.txt benchmarks/fasterrisk.txt
 	$(PYTHON) -m venv .venv-bench
 	$(BENCH_PIP) "$$(grep ^torch== benchmarks/requirements.txt)"
 	$(BENCH_PIP) --requirement benchmarks/requirements.txt
 	$(BENCH_PIP) --editable .
+	$(PYTHON) -m venv .venv-fasterrisk
+	.venv-fasterrisk/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/fasterrisk.txt
 	@touch $@
 
 # each benchmark prints, and keeps its figures in benchmarks/results; the last line makes benchmarks/RESULTS.md of them
 bench: .venv-bench/.ready
 	.venv-bench/bin/python -W ignore benchmarks/suite.py
 	.venv-bench/bin/python -W ignore benchmarks/suite.py --extra --seeds 1
-	for part in kernel fit growth predict recovery stability export; do .venv-bench/bin/python benchmarks/$$part.py || exit 1; done
-	.venv-bench/bin/python benchmarks/write.py
+	for part in kernel fit growth predict recovery stability export before_after reading speed; do .venv-bench/bin/python benchmarks/$$part.py || exit 1; done
+	PYTHONPATH=. .venv-bench/bin/python benchmarks/write.py
 
 # does everything run? in a temporary folder, without peers; benchmarks/RESULTS.md stays as it is
 bench-smoke: $(VENV)/.installed
@@ -100,6 +102,6 @@ bench-smoke: $(VENV)/.installed
 	$(BIN)/python benchmarks/smoke.py
 
 clean:
-	rm -rf $(VENV) .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bench .venv-fasterrisk build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -rf docs/examples
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,7 +1,9 @@
 """The models that the suite compares: how each is made, how much there is to read, and how often it can be afforded.
 
 A model's features are the columns it looks at; its rules are what a person would have to read: leaves of trees, rules
-or terms with a weight, coefficients, curves. Settings are the defaults of each library unless `about` says otherwise.
+or terms with a weight, coefficients, curves. Settings are the defaults of each library unless `about` says
+otherwise. Models that take no text get a column for each word, those that take no missing values medians of the rows
+learned from and a column that says where they stand.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import numpy as np
 import peers
 from networks import BaconNet, Kan
 
+NUMBERS, MISSING, TABLES = "numbers", "missing", "tables"  # what a model takes: each also takes what stands before it
 ALL, FEW, ONE = 4, 2, 1  # how many shufflings of the folds a model gets: less where it takes minutes
 
 
@@ -30,9 +33,12 @@ class Contender:
     size: Callable[[Any, int], tuple[int, int]]  # of a fitted model and the number of columns: features and rules
     small: bool = False  # ten rules or features at most, by its settings
     seeds: int = ALL
+    takes: str = NUMBERS
 
     def version(self) -> str | None:
         """Return the version of the package here; None where it is not installed."""
+        if self.package == "fasterrisk":  # it has an environment of its own
+            return peers.risk_version()
         try:
             return importlib.metadata.version(self.package)
         except importlib.metadata.PackageNotFoundError:
@@ -86,6 +92,10 @@ def _rulefit_size(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
     return len(used), len(table)
 
 
+def _risk_size(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
+    return len({column for column, _, _ in model.conditions_}), len(model.conditions_)
+
+
 def _kan_size(model: Any, columns: int) -> tuple[int, int]:  # noqa: ARG001
     return columns, 2 * columns + 2
 
@@ -99,7 +109,13 @@ CONTENDERS = {
     c.name: c
     for c in (
         Contender(
-            OURS, "baconlogic", "BaconClassifier(max_leaves=10)", lambda: peers.ours(max_leaves=10), _leaves, small=True
+            OURS,
+            "baconlogic",
+            "BaconClassifier(max_leaves=10)",
+            lambda: peers.ours(max_leaves=10),
+            _leaves,
+            small=True,
+            takes=TABLES,
         ),
         Contender(
             "logistic, 10 features",
@@ -116,6 +132,7 @@ CONTENDERS = {
             lambda: peers.tree(None, 10),
             _tree_size,
             small=True,
+            takes=MISSING,
         ),
         Contender(
             "FIGS, 10 rules",
@@ -134,6 +151,15 @@ CONTENDERS = {
             small=True,
             seeds=FEW,
         ),
+        Contender(
+            "FasterRisk, 10 points",
+            "fasterrisk",
+            "ten conditions with points from -5 to 5, of at most 100 thresholds a column as its documentation has it",
+            lambda: peers.FasterRisk(10),
+            _risk_size,
+            small=True,
+            seeds=ONE,
+        ),
         Contender("logistic", "scikit-learn", "standardised, all features", peers.logistic, _coefficients),
         Contender(
             "tree, depth 4",
@@ -141,11 +167,26 @@ CONTENDERS = {
             "DecisionTreeClassifier(max_depth=4)",
             peers.tree,
             _tree_size,
+            takes=MISSING,
         ),
         Contender("FIGS", "imodels", "FIGSClassifier(), 12 rules", peers.figs, _figs_size),
         Contender("RuleFit", "imodels", "RuleFitClassifier(), 30 rules", peers.rulefit, _rulefit_size, seeds=FEW),
-        Contender("random forest", "scikit-learn", "RandomForestClassifier(), 100 trees", peers.forest, _forest_size),
-        Contender("boosting", "scikit-learn", "HistGradientBoostingClassifier()", peers.boosting, _boosting_size),
+        Contender(
+            "random forest",
+            "scikit-learn",
+            "RandomForestClassifier(), 100 trees",
+            peers.forest,
+            _forest_size,
+            takes=MISSING,
+        ),
+        Contender(
+            "boosting",
+            "scikit-learn",
+            "HistGradientBoostingClassifier()",
+            peers.boosting,
+            _boosting_size,
+            takes=MISSING,
+        ),
         Contender(
             "EBM",
             "interpret-core",

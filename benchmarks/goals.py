@@ -33,3 +33,7 @@ MILLION_SECONDS = Goal(60, "s")  # a million houses
 MILLION_MEMORY = Goal(4096, "MB")
 ONE_ROW = Goal(10, "x", more=True)  # the Python export against scikit-learn's logistic regression
 C_DECISION = Goal(150, "ns")
+FASTER = Goal(4, "x", more=True)  # a default fit against 0.1.0
+LARGER = Goal(2.5, "x")  # a fit with twenty leaves against the default
+MILLION_FIT = Goal(20, "s")  # a million rows of ten columns, one core
+COMPILING = Goal(10, "s")  # what the first fit on a machine takes more than the second

@@ -37,7 +37,7 @@ def sigmoid(u: Floats) -> Floats:
 def numpy_loss_gradient(p: Floats, left: Floats, right: Floats, X: Floats, y: Floats) -> tuple[float, Floats]:
     """Return the same loss, written as a careful numpy user would: whole rows at a time, logs kept for the way back."""
     m, n = len(X), len(X) - 1
-    slope, centre, weight, andness = p[:m], p[m : 2 * m], p[3 * m : 3 * m + n], p[3 * m + n : 3 * m + 2 * n]
+    slope, centre, weight, andness = p[:m], p[m : 2 * m], p[3 * m : 3 * m + 2 * n : 2], p[3 * m + 2 * n : -2]
     steepness, threshold = p[-2:]
     z: list[Floats] = list(sigmoid(slope[:, None] * (X - centre[:, None])))
     kept = []
@@ -70,8 +70,8 @@ def numpy_loss_gradient(p: Floats, left: Floats, right: Floats, X: Floats, y: Fl
             to_weight += (1.0 - q) * (x - v)
             to_andness += 4.0 * (g - w * x - (1.0 - w) * v)
             to_x, to_v = to_x + (1.0 - q) * w, to_v + (1.0 - q) * (1.0 - w)
-        gradient[3 * m + j] = -(e @ to_weight) if dual else e @ to_weight
-        gradient[3 * m + n + j] = e @ to_andness
+        gradient[3 * m + 2 * j] = -(e @ to_weight) if dual else e @ to_weight
+        gradient[3 * m + 2 * n + j] = e @ to_andness
         d[left[j]], d[right[j]] = e * to_x, e * to_v
     back = np.array(d[:m]) * np.array(z[:m]) * (1.0 - np.array(z[:m]))
     gradient[:m] = (back * (X - centre[:, None])).sum(axis=1)
@@ -91,10 +91,11 @@ def torch_loss_gradient(
 
     def run() -> tuple[float, Floats]:
         parameters = torch.tensor(p, requires_grad=True)
-        slope, centre, _, weight, andness, link = torch.split(parameters, [m, m, m, n, n, 2])
+        slope, centre, _, both, andness, link = torch.split(parameters, [m, m, m, 2 * n, n, 2])
+        weight = both[::2]
         z = list(torch.sigmoid(slope[:, None] * (raw - centre[:, None])))
         for j in range(n):
-            dual = bool(p[3 * m + n + j] < 0.5)
+            dual = bool(p[3 * m + 2 * n + j] < 0.5)
             a = 1.0 - andness[j] if dual else andness[j]
             x, v = (1.0 - z[left[j]], 1.0 - z[right[j]]) if dual else (z[left[j]], z[right[j]])
             w, c = weight[j], torch.sqrt(3.0 / (2.0 - a)) - 1.0
@@ -112,27 +113,33 @@ def torch_loss_gradient(
 
 def case(shape: kernel.Topology, rows: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     rng = np.random.default_rng(0)
-    m = len(shape.left) + 1
+    m, (left, right) = shape.leaves, shape.inputs.reshape(-1, 2).T
     X = rng.normal(size=(m, rows))
     y = (rng.random(rows) < 0.4).astype(float)
     # trained trees are mixed: mostly hard gates of both kinds, some soft ones
     andness = rng.choice([1.6, 1.2, 0.9, 0.65, 0.4, 0.1, -0.3, -0.7], m - 1)
     leaves = rng.normal(1.0, 0.5, m), rng.normal(0, 0.5, m), np.zeros(m)
-    parameters = np.r_[*leaves, rng.uniform(0.3, 0.7, m - 1), andness, 6.0, 0.5]
-    return parameters, shape.left, shape.right, X, y
+    weight = rng.uniform(0.3, 0.7, m - 1)
+    parameters = np.r_[*leaves, np.stack([weight, 1.0 - weight], axis=1).ravel(), andness, 6.0, 0.5]
+    return parameters, left, right, X, y
 
 
 def compare(name: str, shape: kernel.Topology, rows: int, budget: float, wanted: dict[str, Goal]) -> dict[str, Any]:
     """Return the CPU seconds of one loss and gradient by each contender, after checking that they agree."""
     p, left, right, X, y = case(shape, rows)
     leaves, share = len(X), np.full(rows, 1.0 / rows)
-    batch = kernel.Batch(np.arange(leaves), np.ones(leaves, dtype=bool), X, y, share)
+    no_tables = np.zeros(leaves + 1, dtype=np.int64)
+    batch = kernel.Batch(np.arange(leaves), np.ones(leaves, dtype=bool), no_tables, X, y, share)
     settings = kernel.Settings(calibrated=True, knee=gcd.gcd.knee, penalty=0.0, amplifier=1.0)
-    work = kernel.workspace(leaves, min(kernel.BLOCK, rows))
+    work = kernel.workspace(shape, min(kernel.BLOCK, rows))
 
     def objective(p: Floats) -> tuple[float, Floats]:
         gradient = np.empty_like(p)
-        return kernel.loss_gradient(p, shape, batch, settings, work, gradient), gradient
+        loss = kernel.loss_gradient(p, shape, batch, settings, work, gradient)
+        weight = kernel.parts(gradient, shape).weight  # the others have one weight a gate, the second is the rest
+        weight[::2] -= weight[1::2]
+        weight[1::2] = 0.0
+        return loss, gradient
 
     contenders: dict[str, Callable[[], tuple[float, Floats]]] = {
         "baconlogic": lambda: objective(p),

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import os
+import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from problems import SUITE
 
 
@@ -66,6 +71,57 @@ def rulefit(**limits: int) -> Any:
     from imodels import RuleFitClassifier
 
     return RuleFitClassifier(random_state=0, **limits)
+
+
+FASTERRISK = Path(__file__).resolve().parents[1] / ".venv-fasterrisk" / "bin" / "python"
+
+
+def risk_python() -> Path | None:
+    """Return the Python that has FasterRisk, which needs an environment of its own; None where there is none."""
+    python = Path(os.environ.get("FASTERRISK_PYTHON", FASTERRISK))
+    return python if python.exists() else None
+
+
+def risk_version() -> str | None:
+    """Return the version of FasterRisk in that environment, by the name of its folder."""
+    python = risk_python()
+    found = list(python.parents[1].glob("lib/python*/site-packages/fasterrisk-*.dist-info")) if python else []
+    return found[0].name.removeprefix("fasterrisk-").removesuffix(".dist-info") if found else None
+
+
+class FasterRisk:
+    """A risk score: points for at most so many conditions "column <= threshold", added up into a probability."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> FasterRisk:
+        """Have it found by a process of its own; `seconds_` are that one's."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.npz"
+            np.savez(path, X=X, y=y)
+            words = [str(risk_python()), "-W", "ignore", str(Path(__file__).with_name("risk.py")), str(path)]
+            done = subprocess.run(  # noqa: S603
+                [*words, str(self.most)], capture_output=True, text=True, check=True, env=_without_sources()
+            )
+        found = json.loads(done.stdout)
+        self.conditions_, self.seconds_ = found["conditions"], found["seconds"]
+        self._intercept, self._multiplier = found["intercept"], found["multiplier"]
+        return self
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Return the probabilities of both classes."""
+        points = sum(((X[:, i] <= at) * points for i, at, points in self.conditions_), np.zeros(len(X)))
+        p = 1.0 / (1.0 + np.exp(-(self._intercept + points) / self._multiplier))
+        return np.column_stack([1.0 - p, p])
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the more probable class."""
+        return (self.predict_proba(X)[:, 1] > 0.5).astype(int)
+
+
+def _without_sources() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def warm(make: Callable[[], Any] = ours) -> None:

@@ -1,4 +1,7 @@
-"""The binary problems the benchmarks run on: each name gives a matrix of numbers and labels 0 and 1, without network.
+"""The binary problems the benchmarks run on: each name gives a table and labels 0 and 1, without network.
+
+A table is a matrix of numbers, or a data frame whose columns may hold text and missing values. `numbers` makes a matrix
+of any table for models that take no text, `filled` one without missing values.
 
 `SUITE` is the set the library is held to; four of its files must lie in the data folder (`--data`): those of the UCI
 repository, or copies of them, for Pima, Banknote and Ionosphere, and of Kaggle's "USA Real Estate Dataset" for Houses.
@@ -6,7 +9,11 @@ A problem whose file is absent is skipped, and said so. The rest comes with scik
 
 `EXTRA` is other public data, looked at less when defaults were chosen: R's data sets out of the package
 pydataset (read from its archive, because importing it writes into the home folder), scikit-learn's own, and generated.
-Rows with missing values are left out, since not every peer takes them.
+Rows with missing values are left out.
+
+`TEXT` is public data with text columns, missing values or both, out of pydataset as well; rows are left out that
+have no label, or lack what hardly any row lacks. `SHAPES` is generated: regions, counts and sums that are hard to come
+by one condition at a time.
 """
 
 from __future__ import annotations
@@ -20,9 +27,11 @@ from typing import Any
 import numpy as np
 from sklearn import datasets
 
-Problem = tuple[np.ndarray, np.ndarray]
+Table = Any  # np.ndarray of numbers or pandas.DataFrame
+Problem = tuple[Table, np.ndarray]
 Reader = Callable[[Path], Problem]
 
+FEW_MISSING = 8
 HOUSE_COLUMNS = ["price", "bed", "bath", "acre_lot", "zip_code", "house_size"]
 
 
@@ -89,8 +98,18 @@ def houses(rule: Callable[[Any], Any]) -> Reader:
     return read
 
 
-def r_table(path: str, label: Callable[[Any], Any], drop: str, keep: Callable[[Any], Any] | None = None) -> Reader:
-    """Return a table of R: `label` says which rows are positive, `drop` names the columns that are no features."""
+def r_table(
+    path: str,
+    label: Callable[[Any], Any],
+    drop: str,
+    keep: Callable[[Any], Any] | None = None,
+    *,
+    missing: bool = False,
+) -> Reader:
+    """Return a table of R: `label` says which rows are positive, `drop` names the columns that are no features.
+
+    Rows with missing values are left out, unless `missing` says that they may stay.
+    """
 
     def read(folder: Path) -> Problem:  # noqa: ARG001
         import pandas as pd
@@ -99,16 +118,142 @@ def r_table(path: str, label: Callable[[Any], Any], drop: str, keep: Callable[[A
         if found is None or not found.submodule_search_locations:
             raise Absent("the package pydataset is not installed")
         with tarfile.open(Path(found.submodule_search_locations[0]) / "resources.tar.gz") as archive:
-            table = pd.read_csv(archive.extractfile(f"resources/rdata/csv/{path}.csv"), index_col=0).dropna()
+            table = pd.read_csv(archive.extractfile(f"resources/rdata/csv/{path}.csv"), index_col=0)
+        if not missing:
+            table = table.dropna()
         if keep is not None:
             table = table[keep(table)]
         y = label(table).to_numpy().astype(int)
-        features = table.drop(columns=drop.split())
-        for column in features.select_dtypes(exclude="number"):
-            features[column] = (features[column] == features[column].max()).astype(int)  # two words: 0 and 1
-        return features.to_numpy(dtype=float), y
+        features = table.drop(columns=drop.split()).reset_index(drop=True)
+        return (features if missing or _texts(features) else features.to_numpy(dtype=float)), y
 
     return read
+
+
+def open_table(path: str, label: Callable[[Any], Any], drop: str, keep: Callable[[Any], Any] | None = None) -> Reader:
+    """Return a table of R with its missing values.
+
+    Rows are left out where a column misses fewer than FEW_MISSING values: a fold may have none of them to learn from.
+    """
+
+    def kept(table: Any) -> Any:
+        chosen = keep(table) if keep is not None else np.ones(len(table), dtype=bool)
+        count = table[chosen].drop(columns=drop.split()).isna().sum()
+        return chosen & ~table[list(count.index[(count > 0) & (count < FEW_MISSING)])].isna().any(axis=1)
+
+    return r_table(path, label, drop, kept, missing=True)
+
+
+# ---- tables for models that take less
+
+
+def rows(X: Table, which: np.ndarray) -> Table:
+    """Return these rows of a table."""
+    return X.iloc[which] if hasattr(X, "iloc") else X[which]
+
+
+def numbers(X: Table) -> np.ndarray:
+    """Return a table as numbers: a text of two words is 0 and 1, others get a column a word; missing stays missing."""
+    return _numbered(X)[0]
+
+
+def owners(X: Table) -> list[int]:
+    """Return, for each column of `numbers`, the column of the table it comes from."""
+    return _numbered(X)[1]
+
+
+def _numbered(X: Table) -> tuple[np.ndarray, list[int]]:
+    if not hasattr(X, "iloc"):
+        return np.asarray(X, dtype=float), list(range(X.shape[1]))
+    made, owner = [], []
+    for i, name in enumerate(X.columns):
+        if name not in _texts(X):
+            made.append(X[name].to_numpy(dtype=float))
+            owner.append(i)
+            continue
+        words = sorted(X[name].dropna().unique())
+        two = len(words) == 2 and not X[name].isna().any()
+        for word in words[1:] if two else words:
+            made.append((X[name] == word).to_numpy(dtype=float))  # all are 0 where the word is missing
+            owner.append(i)
+    return np.column_stack(made), owner
+
+
+def _texts(X: Any) -> list[str]:
+    return list(X.select_dtypes(exclude=["number", "bool"]).columns)
+
+
+def filled(train: np.ndarray, *others: np.ndarray) -> list[np.ndarray]:
+    """Return matrices without missing values: medians of the first in their place, and a column that says so."""
+    absent = np.isnan(train).any(axis=0)
+    known = np.where(np.isnan(train).all(axis=0), 0.0, train)
+    medians = np.nanmedian(known, axis=0)
+    return [
+        np.column_stack([np.where(np.isnan(X), medians, X), np.isnan(X[:, absent]).astype(float)])
+        for X in (train, *others)
+    ]
+
+
+# ---- generated shapes
+
+
+def shape(make: Callable[[np.random.Generator], Problem], noise: float = 0.0) -> Reader:
+    """Return what `make` draws, always the same, with this share of labels wrong."""
+
+    def read(folder: Path) -> Problem:  # noqa: ARG001
+        rng = np.random.default_rng(15)
+        X, y = make(rng)
+        return X, y.astype(int) ^ (rng.random(len(y)) < noise)
+
+    return read
+
+
+def interleaved(rng: np.random.Generator, size: int = 3000) -> Problem:
+    """Return two columns in which clusters of both classes lie in turn, touching each other."""
+    yes = [[-2.0, 1.0], [-0.4, -1.0], [0.2, 1.4], [2.0, -0.6]]
+    no = [[-1.1, 0.2], [-1.8, -1.2], [1.0, 0.2], [1.8, 1.3]]
+    which = rng.integers(0, len(yes) + len(no), size)
+    return np.array(yes + no)[which] + rng.normal(0.0, 0.42, (size, 2)), which < len(yes)
+
+
+def ring(rng: np.random.Generator, size: int = 2000) -> Problem:
+    """Return two columns with a ring in them, and two that say nothing."""
+    X = rng.uniform(-3.0, 3.0, (size, 4))
+    radius = np.hypot(X[:, 0], X[:, 1])
+    return X, (radius > 1.2) & (radius < 2.5)
+
+
+def moons(rng: np.random.Generator, size: int = 2000) -> Problem:  # noqa: ARG001
+    return datasets.make_moons(size, noise=0.2, random_state=15)
+
+
+def checkerboard(rng: np.random.Generator, size: int = 2000) -> Problem:
+    """Return two columns with three by three fields, and one that says nothing."""
+    X = rng.uniform(0.0, 3.0, (size, 3))
+    return X, np.floor(X[:, :2]).sum(axis=1) % 2 == 0
+
+
+def two_of_five(rng: np.random.Generator, size: int = 2000) -> Problem:
+    """Return eight columns of 0 and 1: exactly two of the first five are 1."""
+    X = rng.integers(0, 2, (size, 8)).astype(float)
+    return X, X[:, :5].sum(axis=1) == 2
+
+
+def nine_words(rng: np.random.Generator, size: int = 2000) -> Problem:
+    """Return nine columns of three words each, whose effects add up."""
+    import pandas as pd
+
+    codes = rng.integers(0, 3, (size, 9))
+    effects = np.array([[-1.0, 0.0, 1.0], [1.0, -1.0, 0.0], [0.0, 1.0, -1.0]] * 3)
+    total = effects[np.arange(9), codes].sum(axis=1)
+    X = pd.DataFrame({f"field{i + 1}": np.array(["x", "o", "b"])[codes[:, i]] for i in range(9)})
+    return X, rng.random(size) < 1.0 / (1.0 + np.exp(-4.0 * (total - 0.5)))
+
+
+def twenty_weak(rng: np.random.Generator, size: int = 2000) -> Problem:
+    """Return twenty columns of equal worth: the classes differ by 0.9 deviations in each."""
+    y = rng.integers(0, 2, size)
+    return rng.normal(0.0, 1.0, (size, 20)) + 0.9 * y[:, None], y
 
 
 def _present(path: Path) -> Path:
@@ -162,3 +307,55 @@ EXTRA: dict[str, Reader] = {
         datasets.make_classification, n_samples=600, n_features=100, n_informative=4, n_redundant=0, class_sep=1.5
     ),
 }
+
+TEXT: dict[str, Reader] = {
+    "Titanic": open_table("COUNT/titanic", lambda t: t.survived == "yes", "survived"),
+    "Cars": open_table("ggplot2/mpg", _above_median("hwy"), "hwy cty"),
+    "Students": open_table("MASS/survey", lambda t: t.Sex == "Male", "Sex", keep=lambda t: t.Sex.notna()),
+    "Shuttle": open_table("MASS/shuttle", lambda t: t.use == "auto", "use"),
+    "Women": open_table("car/Womenlf", lambda t: t.partic != "not.work", "partic"),
+    "Diamonds": open_table("Ecdat/Diamond", _above_median("price"), "price"),
+    "Refugees": open_table("car/Greene", lambda t: t.decision == "yes", "decision success"),
+    "Salaries": open_table("car/Salaries", _above_median("salary"), "salary"),
+    "Baseball": open_table("vcd/Baseball", _above_median("sal87"), "name1 name2 sal87", keep=lambda t: t.sal87.notna()),
+    "Union": open_table("Ecdat/Males", lambda t: t.union == "yes", "nr year union", keep=lambda t: t.year == 1987),
+    "Affairs": open_table("Ecdat/Fair", lambda t: t.nbaffairs > 0, "nbaffairs"),
+    "Solder": open_table("rpart/solder", _above_median("skips"), "skips"),
+    "Parkinson": open_table(
+        "gap/PD", lambda t: t.pd == 1, "lab abc diag race aon comments pd apoe234 apoe2 apoe3 apoe4"
+    ),
+    "Infection": open_table("KMsurv/std", lambda t: t.rinfct == 1, "obs rinfct time"),
+    "Colon": open_table(
+        "survival/colon", lambda t: t.status == 1, "id study status time etype", keep=lambda t: t.etype == 2
+    ),
+    "Chile, all columns": open_table(
+        "car/Chile", lambda t: t.vote == "Y", "vote", keep=lambda t: t.vote.isin(["Y", "N"])
+    ),
+    "Informed": open_table(
+        "pscl/politicalInformation",
+        lambda t: t.y.isin(["Fairly High", "Very High"]),
+        "y id",
+        keep=lambda t: t.y.notna(),
+    ),
+    "Forbes": open_table("HSAUR/Forbes2000", _above_median("marketvalue"), "rank name marketvalue"),
+    "Treatment": open_table("Ecdat/Treatment", lambda t: t.treat.astype(str) == "True", "treat"),
+    "Personality": open_table("psych/bfi", lambda t: t.gender == 2, "gender"),
+    "Wages": open_table("Ecdat/Schooling", _above_median("wage76"), "lwage76 wage76"),
+    "Doctor": open_table("Ecdat/DoctorAUS", lambda t: t.doctorco > 0, "doctorco nondocco"),
+    "Expenses": open_table("Ecdat/MedExp", _above_median("med"), "med"),
+}
+
+SHAPES: dict[str, Reader] = {
+    "Interleaved": shape(interleaved),
+    "Ring": shape(ring),
+    "Ring, 10% noise": shape(ring, 0.1),
+    "Two moons": shape(moons),
+    "Checkerboard": shape(checkerboard),
+    "Checkerboard, 10% noise": shape(checkerboard, 0.1),
+    "Two of five": shape(two_of_five),
+    "Two of five, 10% noise": shape(two_of_five, 0.1),
+    "Nine words": shape(nine_words),
+    "Twenty weak": shape(twenty_weak),
+}
+
+GROUPS: dict[str, dict[str, Reader]] = {"SUITE": SUITE, "EXTRA": EXTRA, "TEXT": TEXT, "SHAPES": SHAPES}

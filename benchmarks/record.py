@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -26,6 +27,7 @@ PACKAGES = (
     "interpret-core",
     "duckdb",
 )
+_PLACE = re.compile(r"=/.*")  # NAME=/somewhere
 _PLACES = ("--json", "--data")  # options that say where things are on one machine
 
 Record = dict[str, Any]
@@ -56,7 +58,7 @@ def command(name: str, words: list[str]) -> str:
     skip = False
     for word in words:
         if not skip and word.split("=")[0] not in _PLACES:
-            kept.append(word)
+            kept.append(_PLACE.sub("=FOLDER", word))
         skip = not skip and word in _PLACES
     return shlex.join(["python", f"benchmarks/{name}.py", *kept])
 

@@ -8,12 +8,15 @@ It says whether they run, not how fast anything is. To run it:
 from __future__ import annotations
 
 import importlib
+import os
 import tempfile
 from pathlib import Path
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when scikit-learn is loaded, which `write` does
+
 import write
 
-NAMES = ("recovery", "growth", "stability", "fit", "kernel", "predict", "export")
+NAMES = ("recovery", "growth", "stability", "fit", "kernel", "predict", "export", "before_after", "reading", "speed")
 
 
 def main() -> None:

@@ -3,17 +3,24 @@
 Three tenths of the rows are held out. From the others, rows are drawn with replacement several times (the same rows
 for every model), and each model is fitted to each draw: as it is, with some labels wrong, and with noise added to
 every column. Between the draws: which features are used (Jaccard: how many both use, of those that either uses) and
-on how many of the held-out rows the answers agree. To run it:
+on how many of the held-out rows the answers agree.
+
+The second part draws as many rows as there are, twenty times, and compares versions of the library and a decision tree
+with ten leaves by the features they use and their answers on all rows. To run it:
 
     python benchmarks/stability.py            EBM is measured when it is installed
+    python benchmarks/stability.py --parts bootstrap --versions 0.1.0=../old/src now=src
     python benchmarks/stability.py --quick    two draws of Iris, small trees
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 from collections.abc import Callable, Iterator
 from itertools import combinations
+from pathlib import Path
 from typing import Any, NamedTuple
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # every contender gets one core
@@ -21,10 +28,16 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # every contender gets one core
 import numpy as np
 import peers
 import record
-from problems import SUITE, Absent
+import versions
+from problems import Absent, Table, numbers, owners, rows
 from sklearn.model_selection import train_test_split
+from suite import EVERY
 
 EBM_SETTINGS = {"max_rounds": 500, "outer_bags": 4, "interactions": 0}  # so that a fit ends in seconds, not minutes
+PARTS = ("noise", "bootstrap")
+QUICK = "Iris Virginica"
+BOOTSTRAPPED = ("WDBC", "Pima", "Baseball", "Chile, all columns")  # the last two have text
+TEN = "tree, 10 leaves"
 CONDITIONS = {"as it is": (0.0, 0.0), "5% labels": (0.05, 0.0), "10% labels": (0.1, 0.0), "columns": (0.0, 0.1)}
 
 
@@ -97,11 +110,13 @@ def study(name: str, X: np.ndarray, y: np.ndarray, draws: int, options: Any) -> 
     """Give the summaries of all models on one data set, condition by condition."""
     seen, unseen, known, hidden = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
     print(f"\n{name}: {len(known)} rows drawn {draws} times, {len(hidden)} held out", flush=True)
-    rows = [np.random.default_rng(seed).integers(0, len(known), len(known)) for seed in range(draws)]
     settings = {"max_leaves": 2, "search": "additive"} if options.quick else {}
     solvers: list[Callable[..., dict[str, Fitted]]] = [lambda *data: both_of_ours(*data, **settings), tree]
     for condition, (labels, columns) in CONDITIONS.items():
-        tables = [disturbed(seen[chosen], known[chosen], labels, columns, i) for i, chosen in enumerate(rows)]
+        tables = [
+            disturbed(seen[chosen], known[chosen], labels, columns, i)
+            for i, chosen in enumerate(drawn(len(known), draws))
+        ]
         fits: dict[str, list[Fitted]] = {}
         for solve in solvers:
             _add(fits, [solve(*table, unseen) for table in tables])
@@ -127,27 +142,102 @@ def _line(row: dict[str, Any]) -> str:
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = record.parser(__doc__)
-    parser.add_argument("--draws", type=int, default=5)
-    parser.add_argument("--models", nargs="*", choices=["EBM"], default=["EBM"], help="peers that take long")
-    options = record.parse(parser, argv)
-    record.greet()
+def drawn(size: int, draws: int) -> list[np.ndarray]:
+    """Return the rows of each bootstrap sample, the same for every model."""
+    return [np.random.default_rng(seed).integers(0, size, size) for seed in range(draws)]
+
+
+def bootstrapped(X: Table, y: np.ndarray, draws: int, solve: Callable[[np.ndarray], Fitted]) -> dict[str, Any]:
+    """Return the means over all pairs of samples, each the numbers of its rows; answers are those on all rows."""
+    return summary([solve(which) for which in drawn(len(y), draws)], y, X.shape[1])
+
+
+def ten_leaves(X: Table, y: np.ndarray) -> Callable[[np.ndarray], Fitted]:
+    """Return what fits a tree of ten leaves to some rows of a table, and asks it about all of them."""
+    matrix, owner = numbers(X), owners(X)
+
+    def solve(which: np.ndarray) -> Fitted:
+        model = peers.tree(None, 10).fit(matrix[which], y[which])
+        return Fitted(model.predict(matrix), frozenset(owner[i] for i in model.tree_.feature if i >= 0))
+
+    return solve
+
+
+def work(task: versions.Task) -> dict[str, Any]:
+    """Measure the version this process has on one problem."""
+    X, y = EVERY[task["problem"]](Path(task["data"]))
+    names = list(X.columns) if hasattr(X, "columns") else [f"x{i}" for i in range(X.shape[1])]
+
+    def solve(which: np.ndarray) -> Fitted:
+        model = peers.ours(n_jobs=1, **task["options"]).fit(rows(X, which), y[which])
+        return Fitted(model.predict(X), frozenset(names.index(feature) for feature in model.tree_.features))
+
+    return bootstrapped(X, y, task["draws"], solve)
+
+
+def bootstrap(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Give the summary of each model on each problem."""
+    draws = 2 if options.quick else options.bootstraps
+    tasks = []
+    for name in [QUICK] if options.quick else BOOTSTRAPPED:
+        try:
+            X, y = EVERY[name](options.data)
+        except Absent as why:
+            print(f"{name} is skipped: {why}")
+            continue
+        yield {"data": name, "model": TEN, **bootstrapped(X, y, draws, ten_leaves(X, y))}
+        task = {"problem": name, "data": str(options.data), "draws": draws}
+        settings = {"max_leaves": 2, "search": "additive"} if options.quick else {}
+        tasks += [(version, {**task, "options": settings}) for version in versions.chosen(options)]
+    for version, task, found in versions.ask_all(__file__, tasks, options.jobs):
+        yield {"data": task["problem"], "model": version.name, **found}
+
+
+def noise(options: argparse.Namespace) -> Iterator[list[dict[str, Any]]]:
+    """Give the summaries of each problem and condition."""
     if options.models and (options.quick or "interpret-core" not in record.versions()):
         print("EBM is skipped" + ("" if options.quick else ": interpret-core is not installed"))
         options.models = []
-    draws = 2 if options.quick else options.draws
-    rows: list[dict[str, Any]] = []
-    for name in ["Iris Virginica"] if options.quick else ["WDBC", "Pima", "Banknote"]:
+    for name in [QUICK] if options.quick else ["WDBC", "Pima", "Banknote"]:
         try:
-            X, y = SUITE[name](options.data)
+            X, y = EVERY[name](options.data)
         except Absent as why:
             print(f"\n{name} is skipped: {why}")
             continue
-        for found in study(name, X, y, draws, options):
-            rows += found
-            record.keep("stability", options, {"draws": draws, "EBM": EBM_SETTINGS}, {"rows": rows})
+        yield from study(name, X, y, 2 if options.quick else options.draws, options)
 
 
-if __name__ == "__main__":
+def before(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of parts that are not measured now; the commands that gave them are told first."""
+    place = record.place("stability", options)
+    if place is None or not place.exists():
+        return {}
+    old = json.loads(place.read_text(encoding="utf-8"))
+    kept = {"noise": "rows", "bootstrap": "bootstrap"}
+    figures = {key: old["figures"].get(key) for part, key in kept.items() if part not in options.parts}
+    options.before = [old["command"].splitlines()[0]] if figures else []
+    return {key: value for key, value in figures.items() if value}
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = record.parser(__doc__)
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--bootstraps", type=int, default=20)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--models", nargs="*", choices=["EBM"], default=["EBM"], help="peers that take long")
+    versions.add_options(parser)
+    options = record.parse(parser, argv)
+    record.greet()
+    figures: dict[str, Any] = {"rows": [], "bootstrap": [], **before(options)}
+    settings = {"draws": 2 if options.quick else options.draws, "EBM": EBM_SETTINGS, "bootstraps": options.bootstraps}
+    for found in noise(options) if "noise" in options.parts else ():
+        figures["rows"] += found
+        record.keep("stability", options, settings, figures)
+    for row in bootstrap(options) if "bootstrap" in options.parts else ():
+        print(_line({**row, "condition": row["data"][:10]}), flush=True)
+        figures["bootstrap"].append(row)
+        record.keep("stability", options, settings, figures)
+
+
+if __name__ == "__main__" and not versions.work(work):
     main()

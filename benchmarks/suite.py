@@ -22,13 +22,14 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # every contender gets one core
 
 import numpy as np
-from contenders import ALL, CONTENDERS, OURS, Contender
-from problems import EXTRA, SUITE, Absent
+from contenders import ALL, CONTENDERS, MISSING, OURS, TABLES, Contender
+from problems import EXTRA, GROUPS, SUITE, Absent, Table, filled, numbers, rows
 from record import DATA, RESULTS
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 SCORES = RESULTS / "suite.csv"
+EVERY = {name: reader for group in GROUPS.values() for name, reader in group.items()}
 FOLDS = 5
 ONE_ROW = 30  # predictions of a single row, of which the median is taken
 
@@ -84,29 +85,40 @@ def calibration_error(y: np.ndarray, p: np.ndarray, bins: int = 10) -> float:
     return float(np.sum(gaps) / len(y))
 
 
-def run_fold(who: Contender, key: tuple[str, str, int, int], X: np.ndarray, y: np.ndarray, split: tuple) -> Score:
+def seen_by(who: Contender, X: Table, split: tuple) -> tuple[Table, Table]:
+    """Return the rows to learn from and those held out, as this model takes them."""
+    train, test = (rows(X, which) for which in split)
+    if who.takes == TABLES:
+        return train, test
+    train, test = (rows(numbers(X), which) for which in split)
+    return (train, test) if who.takes == MISSING else tuple(filled(train, test))
+
+
+def run_fold(who: Contender, key: tuple[str, str, int, int], X: Table, y: np.ndarray, split: tuple) -> Score:
     train, test = split
+    learned, unseen = seen_by(who, X, split)
     model = who.make()
     start = time.process_time()
-    model.fit(X[train], y[train])
-    fit = time.process_time() - start
+    model.fit(learned, y[train])
+    fit = getattr(model, "seconds_", time.process_time() - start)  # a process of its own says how long it took
     start = time.process_time()
-    p = np.asarray(model.predict_proba(X[test]), dtype=float)[:, 1]
+    p = np.asarray(model.predict_proba(unseen), dtype=float)[:, 1]
     table = time.process_time() - start
-    rows = []
+    taken = []
     for i in range(ONE_ROW):
+        row = rows(unseen, np.array([i % len(test)]))
         start = time.perf_counter()
-        model.predict_proba(X[test[i % len(test)]][None])
-        rows.append(time.perf_counter() - start)
+        model.predict_proba(row)
+        taken.append(time.perf_counter() - start)
     return Score(
         *key,
-        accuracy=float(accuracy_score(y[test], model.predict(X[test]))),
+        accuracy=float(accuracy_score(y[test], model.predict(unseen))),
         auc=float(roc_auc_score(y[test], p)),
         log_loss=float(log_loss(y[test], np.clip(p, 1e-6, 1 - 1e-6), labels=[0, 1])),
         calibration=calibration_error(y[test], p),
-        **dict(zip(("features", "rules"), who.size(model, X.shape[1]), strict=True)),
+        **dict(zip(("features", "rules"), who.size(model, learned.shape[1]), strict=True)),
         fit_seconds=fit,
-        row_microseconds=1e6 * float(np.median(rows)),
+        row_microseconds=1e6 * float(np.median(taken)),
         table_microseconds=1e6 * table / len(test),
     )
 
@@ -134,7 +146,7 @@ def run(options: argparse.Namespace, models: list[Contender]) -> Iterator[Score]
 
 def chosen(options: argparse.Namespace) -> dict:
     if options.only:
-        return {name: reader for name, reader in {**SUITE, **EXTRA}.items() if name in options.only}
+        return {name: reader for name, reader in EVERY.items() if name in options.only}
     return EXTRA if options.extra else SUITE
 
 
@@ -143,7 +155,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the data files")
     parser.add_argument("--out", type=Path, default=SCORES, metavar="FILE", help="where scores are kept")
     parser.add_argument("--seeds", type=int, help="so many shufflings of the folds; at most those of each model")
-    parser.add_argument("--only", nargs="+", metavar="DATA", choices=[*SUITE, *EXTRA], help="these data sets")
+    parser.add_argument("--only", nargs="+", metavar="DATA", choices=list(EVERY), help="these data sets")
     parser.add_argument("--models", nargs="+", choices=list(CONTENDERS), help="these models")
     parser.add_argument("--again", nargs="+", choices=list(CONTENDERS), default=[], help="these models anew")
     parser.add_argument("--extra", action="store_true", help="the other public data")

@@ -12,6 +12,10 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from threadpoolctl import threadpool_limits
+
+PATIENCE = 20  # times the CPU seconds of a limited run: what it may take on a busy machine
+
 Clock = Callable[[], float]
 Prepare = Callable[[], tuple[Callable[[], Any], Callable[[], Any]]]  # what is timed, what then gives the value
 
@@ -51,7 +55,8 @@ def limited(prepare: Prepare, limit: float) -> Taken:
     """Run what `prepare` returns in a process of its own, which is stopped after so many CPU seconds.
 
     The process is a fork of this one, so what is loaded or compiled here is so there too. `prepare` returns what is
-    timed and what gives the value afterwards; it and preparing are not counted.
+    timed and what gives the value afterwards; it and preparing are not counted. One that sleeps uses no CPU time: it is
+    stopped when `PATIENCE` times the limit has passed on the wall.
     """
     context = multiprocessing.get_context("fork")
     reader, writer = context.Pipe(duplex=False)
@@ -59,18 +64,24 @@ def limited(prepare: Prepare, limit: float) -> Taken:
     sys.stdout.flush()
     child.start()
     writer.close()
-    answer = None
+    answer, awake = None, reader.poll(PATIENCE * limit)
+    if not awake:
+        child.kill()
     with contextlib.suppress(EOFError):
         answer = reader.recv()
     child.join()
     if answer is not None:
         return Taken(*answer)
+    if not awake:
+        return Taken(stopped=f"asleep: no answer in {PATIENCE * limit:g} s")
     over = child.exitcode == -signal.SIGXCPU
     return Taken(stopped="time" if over else f"ended with code {child.exitcode}")
 
 
 def _child(prepare: Prepare, limit: float, writer: Any) -> None:
     unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes here
+    # one core; and a fork waits for ever for the OpenMP threads that only its parent has
+    threadpool_limits(1)
     try:
         run, judge = prepare()
         _limit(time.process_time() + limit)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import record
-from parts import exports, recovery, speed, stability
+from parts import before_after, exports, reading, recovery, speed, stability, versions_speed
 from parts.markdown import Records
 
 PAGE = record.HERE / "RESULTS.md"
@@ -27,7 +27,8 @@ INTRO = """# Measured results
 `results/suite.csv` lacks) and writes this page from what they measured (`benchmarks/results/`); no figure here is
 typed by hand. Single times vary with the machine and what else it does, so compare within one table: each comes from
 the command, or commands, above it. Times are CPU times unless said otherwise, and the shortest of many runs for what
-takes less than a second. [NOTES.md](NOTES.md) has what was tried and did not pay."""
+takes less than a second. Part 1 but for this library and FasterRisk, parts 2, 3 and 5, and noise in part 4, were
+measured with version 0.1.0, whose default were deep trees. [NOTES.md](NOTES.md) has what was tried and did not pay."""
 
 
 def head(records: Records) -> str:
@@ -77,6 +78,11 @@ def page(folder: Path, images: Path, link: str) -> str:
         drawn = drawing and draw(records, images / f"{name}.png")
         picture = f"\n\n![{title[3:]}]({link}/{name}.png)" if drawn else ""
         said.append(f"## {title}{picture}\n\n{text}")
+    said += [
+        f"## 6. From version to version\n\n{before_after.section(records)}",
+        f"## 7. Reading\n\n{reading.section(records)}",
+        f"## 8. Time of a fit, from version to version\n\n{versions_speed.section(records)}",
+    ]
     return "\n\n".join(each for each in said if each) + "\n"
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from baconlogic.core import words as wording
-
 Record = dict[str, Any]
 Records = dict[str, Record]
 
@@ -38,7 +36,7 @@ def ratio(value: float, than: float) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """Return names as one phrase."""
-    return wording.listed(list(names), "and")
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def ran(record: Record) -> str:

@@ -19,11 +19,36 @@ def section(records: Records) -> str:
     if "stability" not in records:
         return unmeasured("stability")
     record = records["stability"]
+    drawn = record["figures"].get("bootstrap", [])
+    parts = [_noise(record) if record["figures"]["rows"] else "", bootstrap(drawn, record["settings"]) if drawn else ""]
+    return "\n\n".join([ran(record), *(part for part in parts if part)])
+
+
+def bootstrap(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
+    """Tell versions and a decision tree on bootstrap samples: their features, and their answers on all rows."""
+    data, models = (list(dict.fromkeys(row[what] for row in rows)) for what in ("data", "model"))
+    of = {(row["data"], row["model"]): row for row in rows}
+    cells = [[name, *(_pair(of.get((name, model))) for model in models)] for name in data]
+    means = [[of[name, m] for name in data if (name, m) in of] for m in models]
+    cells.append(
+        ["mean", *(_pair({w: np.mean([r[w] for r in own]) for w in ("jaccard", "agreement")}) for own in means)]
+    )
+    return (
+        f"From version to version, {settings['bootstraps']} samples of as many rows as there are, drawn with "
+        "replacement, the same for every model. Means over all pairs: Jaccard of the features used, and answers on all "
+        f"rows that are the same.\n\n{table(['data', *models], cells)}"
+    )
+
+
+def _pair(row: Any) -> str:
+    return "-" if row is None else f"{row['jaccard']:.2f}, {row['agreement']:.1%}"
+
+
+def _noise(record: dict[str, Any]) -> str:
     rows, settings = record["figures"]["rows"], record["settings"]
     clean = [row for row in rows if row["condition"] == CLEAN]
     ebm = ", ".join(f"{name}={value}" for name, value in settings["EBM"].items())
     said = [
-        ran(record),
         "Three tenths of the rows held out; from the others rows were drawn with replacement "
         f"{settings['draws']} times, the same for every model. Means over all pairs of draws: features used by both, "
         "of those used by either (Jaccard; in brackets about what random choices of as many features would give), and "
@@ -113,7 +138,7 @@ def _noisy(rows: list[dict[str, Any]]) -> str:
 
 def draw(records: Records, path: Path) -> bool:
     """Draw features, answers and accuracy under noise, data by data; say whether there was anything to draw."""
-    if "stability" not in records:
+    if "stability" not in records or not records["stability"]["figures"]["rows"]:
         return False
     rows = records["stability"]["figures"]["rows"]
     clean = [row for row in rows if row["condition"] == CLEAN]
