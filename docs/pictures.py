@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from baconlogic import Tree, datasets, gcd, load, plot
+from baconlogic.core.gcd import HIGHEST, LOWEST
 from baconlogic.plot._style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, SKY, SMALL, TEXT, VERMILLION, tidy
 
 DOCS = Path(__file__).parent
@@ -52,19 +53,19 @@ def andness() -> Any:
 def scale() -> Any:
     """Draw how the truth of a gate falls as andness rises, for four pairs of inputs."""
     figure, ax = plt.subplots(figsize=(8.0, 3.9), layout="constrained")
-    along = np.linspace(gcd.LOWEST, gcd.HIGHEST, 1201)
+    along = np.linspace(LOWEST, HIGHEST, 1201)
     pairs = {(0.8, 0.8): BLUE, (0.9, 0.5): VERMILLION, (0.9, 0.1): GREEN, (1.0, 0.0): BLACK}
     for (pair, colour), dashes in zip(pairs.items(), LINES, strict=False):
         truth = gcd.gcd([np.full(along.shape, pair[0]), np.full(along.shape, pair[1])], None, along)
         ax.plot(along, truth, color=colour, linestyle=dashes, linewidth=1.8, label=f"{pair[0]:g} and {pair[1]:g}")
-    joints = [gcd.LOWEST, 3.5 / 14, 6.5 / 14, 7.5 / 14, 10.5 / 14, gcd.HIGHEST]
+    joints = [LOWEST, 3.5 / 14, 6.5 / 14, 7.5 / 14, 10.5 / 14, HIGHEST]
     words = ["enough to have any\nsufficient", "nice to\nhave some\noptional", "", "nice to\nhave most\ndesired"]
     for i, (low, high) in enumerate(pairwise(joints)):
         ax.axvspan(low, high, color=PALE if i % 2 else "white", alpha=0.5, linewidth=0)
         said = (*words, "must have all\nmandatory")[i]
         ax.text((low + high) / 2, 1.04, said, ha="center", va="bottom", fontsize=SMALL)
     ax.annotate("mean", (0.5, 1.0), (0.5, 1.26), ha="center", fontsize=SMALL, arrowprops={"arrowstyle": "-"})
-    ax.set(xlim=(gcd.LOWEST, gcd.HIGHEST), ylim=(-0.02, 1.02))
+    ax.set(xlim=(LOWEST, HIGHEST), ylim=(-0.02, 1.02))
     ax.set_xlabel("andness", fontsize=TEXT)
     ax.set_ylabel("truth of the gate", fontsize=TEXT)
     ax.legend(title="two inputs, equal weights", fontsize=SMALL, title_fontsize=SMALL, loc="lower left")
@@ -111,7 +112,7 @@ def threshold() -> Any:
     data = datasets.breast_cancer()
     patients = data.frame().drop(columns="target")
     _, unseen, _, hidden = train_test_split(patients, data.y, test_size=1 / 3, random_state=0, stratify=data.y)
-    model = load(DOCS / "malignant.json")
+    model = load(DOCS / "card.json")
     truths = model.truth(unseen)
     figure, ax = plt.subplots(figsize=(8.0, 3.6), layout="constrained")
     edges = np.linspace(0.0, 1.0, 41)

@@ -26,9 +26,9 @@ later = np.where(rng.random(n) < 1 / (1 + np.exp(-risk)), "stops", "runs")
 seen, unseen, known, hidden = machines[:600], machines[600:], later[:600], later[600:]
 
 # %%
-# Evidence adds up here, so a scorecard is looked for: a weighted mean of gentle criteria.
+# Evidence adds up here, so a scorecard is asked for: points that add up.
 
-clf = BaconClassifier(search="additive", random_state=0).fit(seen, known)
+clf = BaconClassifier(form="scorecard", random_state=0).fit(seen, known)
 print(clf.decision_)
 
 # %%

@@ -17,8 +17,8 @@ species = np.where(flowers.pop("target") == "virginica", "virginica", "other")
 seen, unseen, known, hidden = train_test_split(flowers, species, test_size=1 / 3, random_state=0, stratify=species)
 
 # %%
-# Nothing is scaled or encoded before. The size of the tree, three leaves at most, is chosen inside ``fit`` by
-# flowers it holds out.
+# Nothing is scaled or encoded before. Form and size of the tree, three conditions at most, are chosen inside ``fit``
+# by flowers it holds out.
 
 clf = BaconClassifier(max_leaves=3, random_state=0).fit(seen, known)
 print(clf.decision_)
@@ -29,7 +29,7 @@ print(clf.decision_)
 print(explain.describe(clf))
 
 # %%
-# As a picture. Weights stand at the branches, and each leaf says where it is half true.
+# As a picture. Weights stand at the branches, and each leaf says what is asked of its column.
 
 plot.tree(clf)
 plt.show()
@@ -41,10 +41,8 @@ plot.criteria(clf, seen, y=known)
 plt.show()
 
 # %%
-# The best tree of every size, by its log-loss on flowers held out inside ``fit``. The size was chosen by these figures;
-# the last line is of flowers that had no say in anything.
+# The best tree of each form and size, with its log-loss on flowers held out inside ``fit``. The tree was chosen by
+# these figures; the last line is of flowers that had no say in anything.
 
-print("leaves  held-out log-loss  accuracy")
-for entry in clf.path_:
-    print(f"{entry.leaves:6}  {entry.loss:8.3f} +- {entry.error:.3f}  {entry.accuracy:8.1%}")
+print(clf.path_)
 print(f"right on {clf.score(unseen, hidden):.1%} of {len(unseen)} flowers not seen")

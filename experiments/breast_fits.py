@@ -151,9 +151,8 @@ def default_fold(X: Any, y: Labels, part: Part, seed: int) -> Fold:
     started = time.process_time()
     clf = BaconClassifier(random_state=seed).fit(old, y[seen])
     seconds = time.process_time() - started
-    few = clf.with_leaves(
-        min((entry for entry in clf.path_ if entry.leaves <= FEW), key=lambda entry: entry.loss).leaves
-    )
+    small = (entry for entry in clf.path_ if entry.leaves <= FEW and not np.isnan(entry.loss))
+    few = clf.with_entry(min(small, key=lambda entry: entry.loss))
     counted = []
     for name in thresholds.SCENARIOS:
         yes = clf.with_threshold(name).predict(new) == MALIGNANT

@@ -186,7 +186,7 @@ def _lines(case: Case) -> list[Line]:
 def _error(what: str, found: Threshold) -> Line:
     return Line(
         f"{what}, {found.feature} threshold off by", abs(found.paper - found.true), abs(found.half - found.true),
-        "half-true point", digits=1 if found.true > 100.0 else 3, less_is_better=True, unit=UNITS[found.feature],
+        "where it cuts", digits=1 if found.true > 100.0 else 3, less_is_better=True, unit=UNITS[found.feature],
     )  # fmt: skip
 
 
@@ -215,7 +215,7 @@ def _case(case: Case) -> str:
         paragraph(case.words),
         "",
         aligned(
-            ["feature", "true: above", "paper", "ours: turns between", "half true at", "exact"],
+            ["feature", "true: above", "paper", "ours: turns between", "cut at", "exact"],
             [_row(each) for each in case.thresholds],
             left=1,
         ),
