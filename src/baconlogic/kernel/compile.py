@@ -29,7 +29,7 @@ def compiled(*, reassociate: bool, inner: bool = False) -> Callable[[F], F]:
     """
     flags = True if reassociate else {"nsz", "contract", "arcp"}
     wrappers: Any = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner}
-    return cast("Callable[[F], F]", numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags, **wrappers))
+    return cast("Callable[[F], F]", numba.njit(cache=not inner, nogil=True, error_model="numpy", fastmath=flags, **wrappers))
 
 
 @contextlib.contextmanager

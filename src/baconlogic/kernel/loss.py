@@ -241,7 +241,8 @@ def _truths(parameters: Floats, shape: Topology, batch: Batch, knee: float, work
         _forward(net, batch, start, stop, work)
         for k in range(found.shape[0]):
             said = work.c[last + k] if net.turned[last + k] else work.x[last + k]
-            found[k, start:stop] = said[: stop - start]
+            for i in range(stop - start):
+                found[k, start + i] = said[i]
 
 
 def node_truths(parameters: Floats, shape: Topology, batch: Batch, knee: float) -> Floats:

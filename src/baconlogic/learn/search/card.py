@@ -201,7 +201,7 @@ def price(condition: Condition, column_bins: int, plain: tuple[float, float] | N
     return 2.0 * PRICE if condition.kind == BAND else PRICE
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _link(u: Floats, y: Floats, weight: Floats, slope: Floats, curvature: Floats) -> float:
     """Fill in slope and curvature of each row's loss in its decision value; return the loss."""
     loss = 0.0
@@ -214,7 +214,7 @@ def _link(u: Floats, y: Floats, weight: Floats, slope: Floats, curvature: Floats
     return loss
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _sum_of(v: Floats, items: Floats, out: Floats) -> None:
     out[:] = v[0]
     for a in range(items.shape[0]):
@@ -222,7 +222,7 @@ def _sum_of(v: Floats, items: Floats, out: Floats) -> None:
             out[i] += v[a + 1] * items[a, i]
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _dot(x: Floats, y: Floats) -> float:
     total = 0.0
     for i in range(x.size):
@@ -230,7 +230,7 @@ def _dot(x: Floats, y: Floats) -> float:
     return total
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _dot3(x: Floats, y: Floats, z: Floats) -> float:
     total = 0.0
     for i in range(x.size):
@@ -238,7 +238,7 @@ def _dot3(x: Floats, y: Floats, z: Floats) -> float:
     return total
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _solve(h: Floats, g: Floats, step: Floats) -> None:
     """Fill in the solution of h step = g, h positive definite, which it changes: Cholesky, then two triangles."""
     n = g.size
@@ -259,7 +259,7 @@ def _solve(h: Floats, g: Floats, step: Floats) -> None:
         step[a] /= h[a, a]
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _copy(x: Floats, out: Floats) -> None:
     for i in range(x.size):
         out[i] = x[i]

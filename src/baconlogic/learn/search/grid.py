@@ -130,7 +130,7 @@ class _Tally(NamedTuple):
     ratio: Floats  # what each asks for
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _histogram(bins: Bytes, rows: Floats, out: Floats) -> None:
     out[:] = 0.0
     for i in range(bins.size):
@@ -139,7 +139,7 @@ def _histogram(bins: Bytes, rows: Floats, out: Floats) -> None:
             out[b, k] += rows[i, k]
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _gain(ask: _Ask, g1: float, h11: float, h01: float, way: int) -> float:
     """Return the log-likelihood that the best (b, beta) gains; 0 where beta has not its sign."""
     sums = ask.sums
@@ -152,13 +152,13 @@ def _gain(ask: _Ask, g1: float, h11: float, h01: float, way: int) -> float:
     return float(0.5 * sums[0] * sums[0] / sums[1] + 0.5 * r * r / (var * (1.0 + sums[2] / sums[1])))
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _worth(ask: _Ask, known: Four, d: Four, way: int) -> float:
     """Return what a condition gains whose truth sums to d (4,) over the rows known; `known`: the sums of all else."""
     return _gain(ask, known[0] + d[0], known[1] + 2.0 * d[1] + d[2], known[2] + d[3], way)
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _intervals(v: _Views, j: int, ask: _Ask, known: Four, tally: _Tally, out: Floats) -> None:
     """Try every cut and band, and whether a value is there at all."""
     n, s, direction = v.sizes[j], tally.below, v.direction[j]
@@ -184,7 +184,7 @@ def _intervals(v: _Views, j: int, ask: _Ask, known: Four, tally: _Tally, out: Fl
                     out[3], out[4], out[5] = b, turned, known[3]
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _sets(n: int, ask: _Ask, known: Four, tally: _Tally, out: Floats, table: Floats) -> None:
     """Try the sets of those categories that ask for least, and for most."""
     s = tally.below
@@ -199,7 +199,7 @@ def _sets(n: int, ask: _Ask, known: Four, tally: _Tally, out: Floats, table: Flo
                     table[tally.order[k]] = 1.0 if a <= k < b else 0.0
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _degrees(n: int, ask: _Ask, known: Four, tally: _Tally, out: Floats, table: Floats) -> None:
     """Try degrees of truth of categories, by what each asks for."""
     low, high = tally.ratio[tally.order[0]], tally.ratio[tally.order[n - 1]]
@@ -219,7 +219,7 @@ def _degrees(n: int, ask: _Ask, known: Four, tally: _Tally, out: Floats, table: 
             table[k] = truth[k]
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _slopes(v: _Views, j: int, ask: _Ask, known: Four, tally: _Tally, out: Floats) -> None:
     """Try every ramp, or the plain one alone."""
     n, s, whole = v.sizes[j], tally.own, tally.below[v.sizes[j]]
@@ -242,7 +242,7 @@ def _slopes(v: _Views, j: int, ask: _Ask, known: Four, tally: _Tally, out: Float
                 out[0], out[1], out[2], out[3], out[4], out[5] = gain, RAMP, r, 0.0, turned, known[3]
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _sorted(ratio: Floats, order: Ints) -> None:
     """Bring categories into the order of what each asks for: insertion sort."""
     for a in range(1, order.size):
@@ -254,7 +254,7 @@ def _sorted(ratio: Floats, order: Ints) -> None:
         order[b] = at
 
 
-@compiled(reassociate=False)
+@compiled(reassociate=False, inner=True)
 def _count(tally: _Tally, n: int, ordered: bool) -> None:
     """Bring n bins into order and add up their sums; by loops, since arrays take seconds to compile."""
     for k in range(n):
@@ -344,7 +344,7 @@ def _cells(x: Bytes, y: Bytes, rows: Floats, cum: Floats) -> None:
                 cum[a, b, k] += cum[a - 1, b, k] + cum[a, b - 1, k] - cum[a - 1, b - 1, k]
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _interaction(cum: Floats, na: int, nb: int) -> float:
     """Return how much more the parts of two columns say together than apart, by four parts of each."""
     total, whole = 0.0, cum[na, nb]
@@ -372,7 +372,7 @@ def _pairs(bins: Bytes, count: Ints, rows: Floats, out: Floats) -> None:
             pair += 1
 
 
-@compiled(reassociate=True)
+@compiled(reassociate=True, inner=True)
 def _inside(cum: Floats, sides: Ints, ends: tuple[int, int, int, int], turned: int, part: Floats) -> None:
     """Fill in the sums over the rows between the ends in both columns, or beyond them where a side is turned."""
     (a, b, c, d), na, nb = ends, sides[0], sides[1]

@@ -261,12 +261,11 @@ def _direction(inverse: Floats, gradient: Floats, free: Floats, f: Freedom, out:
 
 
 @compiled(reassociate=False, inner=True)
-def _update(inverse: Floats, moved: Floats, change: Floats) -> None:
+def _update(inverse: Floats, moved: Floats, change: Floats, turned: Floats) -> None:
     """BFGS: make the inverse Hessian agree with the change of gradient that the last move brought."""
     n, curvature = moved.size, _dot(moved, change)
     if curvature <= 1e-12 * sqrt(_dot(moved, moved) * _dot(change, change)):
         return
-    turned = np.empty(n)
     for i in range(n):
         turned[i] = _dot(inverse[i], change)
     factor = (1.0 + _dot(change, turned) / curvature) / curvature
@@ -277,21 +276,25 @@ def _update(inverse: Floats, moved: Floats, change: Floats) -> None:
 
 
 @compiled(reassociate=False)
-def _descend(values: Floats, objective: Objective, steps: int) -> float:
+def _descend(values: Floats, objective: Objective, inverse: Floats, steps: int) -> float:
     """BFGS with a bisecting line search, which also gets past the kinks of andness (Lewis and Overton, 2013).
 
-    Moves `values` and returns the loss.
+    Moves `values` and returns the loss; `inverse` is what to start from. Loops where arrays would be shorter: these
+    take seconds to compile.
     """
     f, n = objective.freedom, objective.freedom.where.size
     free, slope = _to_free(values, f, objective.shape), np.empty(n)
     gradient, ahead, new_gradient, new = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    inverse = np.eye(n) / USUAL_CURVATURE
     loss = _penalised(free, objective, values, slope, gradient)
     for step in range(steps):
         along = _direction(inverse, gradient, free, f, ahead)
         if along > -1e-12:
             break
-        size = 1.0 if step else min(1.0, 0.3 / np.abs(ahead).max())
+        size, longest = 1.0, 0.0
+        for i in range(n):
+            longest = max(longest, abs(ahead[i]))
+        if step == 0:
+            size = min(size, 0.3 / longest)
         low, high, new_loss = 0.0, np.inf, loss
         for _ in range(12):
             for i in range(n):
@@ -306,9 +309,11 @@ def _descend(values: Floats, objective: Objective, steps: int) -> float:
             size = 0.5 * (low + high) if high < np.inf else 2.0 * size
         if not new_loss < loss:
             break
-        _update(inverse, new - free, new_gradient - gradient)
+        for i in range(n):
+            free[i], new[i] = new[i], new[i] - free[i]
+            gradient[i], new_gradient[i] = new_gradient[i], new_gradient[i] - gradient[i]
+        _update(inverse, new, new_gradient, ahead)
         gained, loss = loss - new_loss, new_loss
-        free[:], gradient[:] = new, new_gradient
         if gained < 1e-9 * abs(loss):
             break
     _to_values(free, f, objective.shape, values, slope)
@@ -323,7 +328,7 @@ def refine(problem: Problem, draft: Draft, steps: int, *, pinned: bool = False) 
     free, strength = freedom(problem, draft, pinned=pinned), problem.penalty / problem.cases
     batch, in_values = problem.batch(draft), np.empty_like(values)
     objective = Objective(free, strength, draft.shape, batch, settings, work, in_values)
-    loss = _descend(values, objective, steps)
+    loss = _descend(values, objective, np.eye(len(free.where)) / USUAL_CURVATURE, steps)
     return draft._replace(parameters=values, loss=float(loss))
 
 
