@@ -1,6 +1,9 @@
 """What is learned: from numbers, truths and categories, values missing, in raw units, and no more than is there."""
 
 import itertools
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -383,3 +386,21 @@ def test_a_row_twice_is_a_row_of_weight_two(few):
     weighted = BaconClassifier(max_leaves=2, random_state=0).fit(X, y, sample_weight=times)
     repeated = fit(np.repeat(X, times, axis=0), np.repeat(y, times), max_leaves=2)
     assert weighted.decision_ == repeated.decision_
+
+
+FIT = """
+from sklearn.datasets import load_iris
+from baconlogic import BaconClassifier
+X, y = load_iris(return_X_y=True, as_frame=True)
+for entry in BaconClassifier(random_state=0, form="graded").fit(X, y == 2).path_:
+    print(entry.tree.formula(), repr(entry.loss))
+"""
+
+
+@pytest.mark.slow  # it compiles
+def test_what_is_learned_does_not_depend_on_whether_the_kernel_was_compiled_just_now(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-W", "ignore", "-c", FIT]
+    first, second = (subprocess.run(command, env=environment, capture_output=True, check=True) for _ in range(2))
+    assert first.stdout == second.stdout
+    assert len(first.stdout.splitlines()) > 1

@@ -25,11 +25,12 @@ def compiled(*, reassociate: bool, inner: bool = False) -> Callable[[F], F]:
 
     Sums over rows vectorise only when they may be reassociated; code that must see 0, infinities and NaN must not be.
     What is `inner` can be called from compiled code alone: to unpack Python's arguments takes longer to compile than
-    most loops do.
+    most loops do. It becomes part of what calls it. Were it called by name, the copy that runs, and how its sums are
+    rounded, would depend on what else the process has loaded; so would the tree.
     """
     flags = True if reassociate else {"nsz", "contract", "arcp"}
-    wrappers: Any = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner}
-    return cast("Callable[[F], F]", numba.njit(cache=not inner, nogil=True, error_model="numpy", fastmath=flags, **wrappers))
+    options: Any = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner, "forceinline": True, "cache": not inner}
+    return cast("Callable[[F], F]", numba.njit(nogil=True, error_model="numpy", fastmath=flags, **options))
 
 
 @contextlib.contextmanager

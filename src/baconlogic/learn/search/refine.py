@@ -54,6 +54,7 @@ LINK_REACH = 4.0
 USUAL_CURVATURE = 0.1  # of the loss in an unconstrained parameter; where BFGS starts from
 HALF_ROOT = sqrt(0.5)  # two weights share what one number does
 SHORT = gcd.SHORT_OF_DRASTIC
+TRIES = 12  # lengths of one step
 STEPS = 200  # of descent where a structure is given
 POLISH = 20  # and where a tree was found on a sample
 
@@ -282,40 +283,38 @@ def _descend(values: Floats, objective: Objective, inverse: Floats, steps: int) 
     Moves `values` and returns the loss; `inverse` is what to start from. Loops where arrays would be shorter: these
     take seconds to compile.
     """
-    f, n = objective.freedom, objective.freedom.where.size
+    f, n, loss, along, size, low, high = objective.freedom, objective.freedom.where.size, 0.0, 0.0, 0.0, 0.0, 0.0
     free, slope = _to_free(values, f, objective.shape), np.empty(n)
-    gradient, ahead, new_gradient, new = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    loss = _penalised(free, objective, values, slope, gradient)
-    for step in range(steps):
-        along = _direction(inverse, gradient, free, f, ahead)
-        if along > -1e-12:
-            break
-        size, longest = 1.0, 0.0
+    gradient, ahead, new_gradient, new = np.zeros(n), np.zeros(n), np.empty(n), np.empty(n)
+    step, tries = -1, 0  # before the first step: the loss where it starts
+    while True:
         for i in range(n):
-            longest = max(longest, abs(ahead[i]))
-        if step == 0:
-            size = min(size, 0.3 / longest)
-        low, high, new_loss = 0.0, np.inf, loss
-        for _ in range(12):
-            for i in range(n):
-                new[i] = min(max(free[i] + size * ahead[i], f.low_free[i]), f.high_free[i])
-            new_loss = _penalised(new, objective, values, slope, new_gradient)
-            if not new_loss <= loss + 1e-4 * size * along:
-                high = size
-            elif _dot(new_gradient, ahead) < 0.9 * along:
-                low = size
-            else:
+            new[i] = min(max(free[i] + size * ahead[i], f.low_free[i]), f.high_free[i]) if step >= 0 else free[i]
+        new_loss = _penalised(new, objective, values, slope, new_gradient)
+        if step >= 0:
+            tries += 1
+            far = not new_loss <= loss + 1e-4 * size * along
+            if tries < TRIES and (far or _dot(new_gradient, ahead) < 0.9 * along):
+                low, high = (low, size) if far else (size, high)
+                size = 0.5 * (low + high) if high < np.inf else 2.0 * size
+                continue
+            if not new_loss < loss:
                 break
-            size = 0.5 * (low + high) if high < np.inf else 2.0 * size
-        if not new_loss < loss:
-            break
         for i in range(n):
             free[i], new[i] = new[i], new[i] - free[i]
             gradient[i], new_gradient[i] = new_gradient[i], new_gradient[i] - gradient[i]
-        _update(inverse, new, new_gradient, ahead)
-        gained, loss = loss - new_loss, new_loss
-        if gained < 1e-9 * abs(loss):
+        if step >= 0:
+            _update(inverse, new, new_gradient, ahead)
+        gained, loss, step = loss - new_loss, new_loss, step + 1
+        if step == steps or (step > 0 and gained < 1e-9 * abs(loss)):
             break
+        along = _direction(inverse, gradient, free, f, ahead)
+        if along > -1e-12:
+            break
+        longest = 0.3
+        for i in range(n if step == 0 else 0):
+            longest = max(longest, abs(ahead[i]))
+        size, low, high, tries = 0.3 / longest, 0.0, np.inf, 0
     _to_values(free, f, objective.shape, values, slope)
     return loss
 
