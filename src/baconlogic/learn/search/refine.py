@@ -276,6 +276,15 @@ def _update(inverse: Floats, moved: Floats, change: Floats, turned: Floats) -> N
             inverse[i, j] += factor * moved[i] * moved[j] - cross / curvature
 
 
+@compiled(reassociate=False, inner=True)
+def _first_size(ahead: Floats) -> float:
+    """Return how far to go at first, when no curvature is known yet: no number by more than 0.3."""
+    longest = 0.3
+    for i in range(ahead.size):
+        longest = max(longest, abs(ahead[i]))
+    return 0.3 / longest
+
+
 @compiled(reassociate=False)
 def _descend(values: Floats, objective: Objective, inverse: Floats, steps: int) -> float:
     """BFGS with a bisecting line search, which also gets past the kinks of andness (Lewis and Overton, 2013).
@@ -311,10 +320,7 @@ def _descend(values: Floats, objective: Objective, inverse: Floats, steps: int) 
         along = _direction(inverse, gradient, free, f, ahead)
         if along > -1e-12:
             break
-        longest = 0.3
-        for i in range(n if step == 0 else 0):
-            longest = max(longest, abs(ahead[i]))
-        size, low, high, tries = 0.3 / longest, 0.0, np.inf, 0
+        size, low, high, tries = 1.0 if step else _first_size(ahead), 0.0, np.inf, 0
     _to_values(free, f, objective.shape, values, slope)
     return loss
 
