@@ -95,7 +95,6 @@ class Settings(NamedTuple):
     amplifier: float
 
 
-@compiled(reassociate=False)
 def parts(vector: Floats, shape: Topology) -> Parameters:
     """Return the parts of a parameter vector."""
     gates, edges = shape.first.size - 1, shape.inputs.size
@@ -105,6 +104,9 @@ def parts(vector: Floats, shape: Topology) -> Parameters:
         vector[:m], vector[m : 2 * m], vector[2 * m : 3 * m], vector[3 * m : weight], vector[weight:andness],
         vector[andness:links], vector[links:],
     )  # fmt: skip
+
+
+compiled_parts = compiled(reassociate=False, inner=True)(parts)  # for compiled code; from Python it would take longer
 
 
 class Network(NamedTuple):
@@ -119,7 +121,7 @@ class Network(NamedTuple):
 @compiled(reassociate=False)
 def prepare(parameters: Floats, shape: Topology, knee: float) -> Network:
     """Work out what does not depend on the rows."""
-    p = parts(parameters, shape)
+    p = compiled_parts(parameters, shape)
     m, count = p.slope.size, p.andness.size
     gates = np.empty((count, 9))
     turned = np.zeros(m + count, np.bool_)
@@ -196,7 +198,7 @@ def _backward(net: Network, batch: Batch, start: int, stop: int, work: Workspace
 @compiled(reassociate=False)
 def network_loss(net: Network, batch: Batch, settings: Settings, work: Workspace, gradient: Floats) -> float:
     """Fill `gradient` and return the loss; goes through the rows in blocks of what `work` holds."""
-    rows, block, slope_in = batch.y.size, work.x.shape[1], parts(gradient, net.shape)
+    rows, block, slope_in = batch.y.size, work.x.shape[1], compiled_parts(gradient, net.shape)
     link, weight, first, gates = net.parameters.link, net.parameters.weight, net.shape.first, net.gates.shape[0]
     gradient[:] = 0.0
     loss = 0.0

@@ -253,9 +253,9 @@ class _Builder:
     def _keep(self, card: Card) -> bool:
         if not 0 < card.leaves <= self.most or (self.root != SUM and card.values[1] <= 0.0):
             return False
-        if len(self._lacking(card)) > max(len(self.demands) - card.leaves, 0) or not self._plain(card):
-            return False
         if card.leaves in self.best and card.loss >= self.best[card.leaves].loss - ENOUGH:
+            return False
+        if len(self._lacking(card)) > max(len(self.demands) - card.leaves, 0) or not self._plain(card):
             return False
         self.best[card.leaves] = card
         return True

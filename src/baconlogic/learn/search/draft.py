@@ -69,7 +69,7 @@ def join(
     """Return the draft that joins leaves by the gates of a shape; `weight` is that of each of `shape.inputs`."""
     columns, *criteria, tables = zip(*leaves, strict=True)
     logits = [logit for table in tables for logit in table]
-    values = np.r_[*(np.array(values, dtype=float) for values in (*criteria, logits, weight, andness, link))]
+    values = np.concatenate([np.array(part, dtype=float) for part in (*criteria, logits, weight, andness, link)])
     ends = np.cumsum([0, *(len(table) for table in tables)])
     return Draft(shape, np.array(columns, dtype=np.int64), ends.astype(np.int64), values)
 

@@ -101,7 +101,7 @@ def begin(blocks: Blocks, schedule: Schedule, iterations: int, max_epochs: int, 
 @compiled(reassociate=False)
 def to_parameters(free: Floats, shape: Topology, parameters: Floats) -> None:
     """Write weights and andness in natural units; the gates have two inputs each."""
-    p = kernel.parts(parameters, shape)
+    p = kernel.compiled_parts(parameters, shape)
     n = p.andness.size
     for j in range(n):
         p.weight[2 * j] = 1.0 / (1.0 + np.exp(-free[j]))
@@ -112,7 +112,7 @@ def to_parameters(free: Floats, shape: Topology, parameters: Floats) -> None:
 @compiled(reassociate=False, inner=True)
 def _to_free(parameters: Floats, gradient: Floats, shape: Topology, slope: Floats) -> None:
     """Write the slopes in the logits of weights and andness: sigmoid' = s (1 - s)."""
-    p, g = kernel.parts(parameters, shape), kernel.parts(gradient, shape)
+    p, g = kernel.compiled_parts(parameters, shape), kernel.compiled_parts(gradient, shape)
     n = p.andness.size
     for j in range(n):
         s = (p.andness[j] - LOW) / SPAN

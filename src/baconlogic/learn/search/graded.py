@@ -50,6 +50,7 @@ from baconlogic.learn.search.screen import Proposal, Screen
 
 SHORT, LONG, PINNED = 6, 25, 15  # steps of descent: of a try, of the best of them, with named levels
 TRIES, SWAPS, FINALISTS = 4, 3, 2
+CATCH_UP = 3.0  # log-likelihood that a long descent may make up for
 ROWS = 1000  # that tell one structure from another; the numbers are learned on all
 SCREENED = 400  # rows that tell which leaves to try
 WIDEST = 30  # columns that leaves are tried on, besides those of other cards
@@ -169,14 +170,15 @@ class _Smoother:
             tried += self._refined(self._first() if size == 1 else self._extended(below) if below else [])
         best = min(tried, key=_loss, default=None)
         if best is not None:
-            swapped = self._refined(self._swapped(best)) if grows else []
+            swapped = self._refined(self._swapped(best), best.loss) if grows else []
             self.best[size] = best = min([best, *swapped], key=_loss)
         return best
 
-    def _refined(self, tries: Sequence[Draft]) -> list[Draft]:
-        """Return the most promising of some drafts, refined at length."""
-        short = sorted((refine(self.own, draft, SHORT) for draft in tries), key=_loss)
-        return [refine(self.own, draft, LONG) for draft in short[:FINALISTS]]
+    def _refined(self, tries: Sequence[Draft], known: float = np.inf) -> list[Draft]:
+        """Return the most promising of some drafts, refined at length; none that is far behind the best loss known."""
+        short = sorted((refine(self.own, draft, SHORT) for draft in tries), key=_loss)[:FINALISTS]
+        bound = min([known, *(draft.loss for draft in short)]) + CATCH_UP / self.problem.cases
+        return [refine(self.own, draft, LONG) for draft in short if draft.loss <= bound]
 
     def _first(self) -> list[Draft]:
         """Return the most promising cards of one leaf."""
@@ -227,8 +229,8 @@ class _Smoother:
 
     def _swapped(self, draft: Draft) -> list[Draft]:
         """Return the most promising cards with another leaf in the place of one."""
-        found = _different(self.screen.replacements(draft, self._columns(draft), np.arange(draft.leaves)), 2 * TRIES)
-        better = [p for p in found if p.change < 0.0 and p.leaf.column != draft.columns[p.node]]
+        proposals = self.screen.replacements(draft, self._columns(draft), np.arange(draft.leaves), 0.0)
+        better = [p for p in _different(proposals, 2 * TRIES) if p.leaf.column != draft.columns[p.node]]
         new = (drafts.replace(draft, p.node, self._leaf(p)) for p in better)
         return [each for each in new if self._plain(each)][:SWAPS]
 

@@ -333,9 +333,9 @@ class Screen:
         rank = change.argsort(axis=1, kind="stable").argsort(axis=1)
         return np.sort(columns[rank.min(axis=(0, 2)).argsort(kind="stable")[:SHORTLIST]])
 
-    def replacements(self, draft: Draft, columns: Ints, places: Ints) -> Iterator[Proposal]:
-        """Yield what another leaf in the place of a leaf would do, best first."""
-        return self._proposals(draft, places, columns, np.array([(REPLACE, 0.5)]), np.inf)
+    def replacements(self, draft: Draft, columns: Ints, places: Ints, bound: float = np.inf) -> Iterator[Proposal]:
+        """Yield what another leaf in the place of a leaf would do, best first; only what is below the bound."""
+        return self._proposals(draft, places, columns, np.array([(REPLACE, 0.5)]), bound)
 
     def above(self, draft: Draft, nodes: Sequence[int], columns: Ints, moves: ArrayLike) -> Iterator[Proposal]:
         """Yield what a new leaf above some nodes, by gates of these weights and andnesses, would do, best first."""
