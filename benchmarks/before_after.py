@@ -6,6 +6,7 @@ again. To run it:
     python benchmarks/before_after.py --versions 0.1.0=../old/src now=src
     python benchmarks/before_after.py --groups TEXT SHAPES --jobs 2
     python benchmarks/before_after.py --only Pima Titanic
+    python benchmarks/before_after.py --forms        what each form gives, too, with the last version
     python benchmarks/before_after.py --quick        two folds of Iris
 """
 
@@ -16,6 +17,7 @@ import json
 import os
 import zlib
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +49,8 @@ def measured(who: Contender, problem: str, X: Table, y: np.ndarray, folds: int) 
 def work(task: versions.Task) -> Scores:
     """Measure the version this process has on one problem."""
     peers.warm()
-    who = Contender(task["version"], "baconlogic", "", lambda: peers.ours(n_jobs=1), _leaves, takes=TABLES)
+    model = partial(peers.ours, n_jobs=1, **task["fit"])
+    who = Contender(task["version"], "baconlogic", "", model, _leaves, takes=TABLES)
     return measured(who, task["problem"], *EVERY[task["problem"]](Path(task["data"])), task["folds"])
 
 
@@ -92,6 +95,7 @@ def main(argv: list[str] | None = None) -> None:
     versions.add_options(parser)
     parser.add_argument("--groups", nargs="+", choices=list(GROUPS), default=list(GROUPS), help="these problems")
     parser.add_argument("--only", nargs="+", metavar="DATA", choices=list(EVERY), help="these problems alone")
+    parser.add_argument("--forms", action="store_true", help="each form that can be asked for, with the last version")
     options = record.parse(parser, argv)
     record.greet()
     which = versions.chosen(options)
@@ -109,13 +113,15 @@ def main(argv: list[str] | None = None) -> None:
             about = f"{data} scikit-learn {sklearn.__version__}"
             if not known.has(peer, name, about):
                 known.add(peer, name, about, measured(CONTENDERS[peer], name, X, y, folds))
-        for version in which:
+        asked = [(version, version.name, {}) for version in which]
+        asked += [(which[-1], form, {"form": form}) for form in part.FORMS if options.forms]
+        for version, model, fit in asked:
             about = f"{data} {version.digest}"
-            if not known.has(version.name, name, about):
-                task = {"problem": name, "version": version.name, "data": str(options.data), "folds": folds}
+            if not known.has(model, name, about):
+                task = {"problem": name, "version": model, "data": str(options.data), "folds": folds, "fit": fit}
                 tasks.append((version, {**task, "about": about}))
-    for version, task, scores in versions.ask_all(__file__, tasks, options.jobs):
-        known.add(version.name, task["problem"], task["about"], scores)
+    for _, task, scores in versions.ask_all(__file__, tasks, options.jobs):
+        known.add(task["version"], task["problem"], task["about"], scores)
     known.keep()
     print("\n" + part.told({"scores": known.entries}, options.models, names))
 

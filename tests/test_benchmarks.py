@@ -333,6 +333,15 @@ def test_the_share_of_the_distance_to_boosting_is_told():
     assert before_after.PEERS == before_after_part.PEERS
 
 
+def test_what_each_form_gives_is_told_where_all_were_measured():
+    scores = {model: {"Titanic": folds_of(0.8, 1.0)} for model in ("old", "new", *before_after_part.FORMS[:-1])}
+    assert before_after_part.forms({"scores": scores}, ["old", "new", *before_after.PEERS], ["Titanic"]) == ""
+    scores["graded"] = {"Titanic": folds_of(0.7, 2.0)}
+    said = before_after_part.forms({"scores": scores}, ["old", "new", *before_after.PEERS], ["Titanic"])
+    assert "| means | new, auto | checklist | scorecard | rules | graded |" in said
+    assert "| TEXT (1) | " + "0.8000, 0.400, 1.00 s, 6.0 | " * 4 + "0.7000, 0.400, 2.00 s, 6.0 |" in said
+
+
 def test_times_are_held_against_the_first_version():
     figures = {
         "fit": {"WDBC": {"old": 6.0, "new": 1.0}},

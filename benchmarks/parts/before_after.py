@@ -14,6 +14,7 @@ BEST = "boosting"
 PEERS = (BEST, "tree, 10 leaves", "logistic")
 POOLS = {**{name: (name,) for name in GROUPS}, "EXTRA and TEXT": ("EXTRA", "TEXT")}
 NEAR = 0.01  # of accuracy: within a point
+FORMS = ("checklist", "scorecard", "rules", "graded")
 
 Means = dict[str, dict[str, float]]  # of one problem: the figures of each model
 
@@ -31,8 +32,25 @@ def section(records: Records) -> str:
         "SUITE is what the library is held to, EXTRA and TEXT other public data, without and with text and missing "
         "values, SHAPES generated.",
         told(found["figures"], found["settings"]["models"], names),
+        forms(found["figures"], found["settings"]["models"], names),
     ]
-    return "\n\n".join(said)
+    return "\n\n".join(each for each in said if each)
+
+
+def forms(figures: dict[str, Any], models: list[str], names: list[str]) -> str:
+    """Return the table of what each form gives where it is asked for; nothing where that was not measured."""
+    last = [model for model in models if model not in PEERS][-1]
+    asked, rows = [last, *FORMS], []
+    means = {name: _means(figures["scores"], asked, name) for name in names}
+    for title, groups in POOLS.items():
+        here = [means[name] for group in groups for name in GROUPS[group] if len(means.get(name, {})) == len(asked)]
+        if here:
+            pooled = [{f: float(np.mean([m[model][f] for m in here])) for f in FIGURES} for model in asked]
+            rows.append([f"{title} ({len(here)})", *(_cell(mean, ours=True) for mean in pooled)])
+    if not rows:
+        return ""
+    said = "What each form gives (`form=`), on the same folds; the first column is the default, which chooses:"
+    return f"{said}\n\n{table(['means', f'{last}, auto', *FORMS], rows)}"
 
 
 def told(figures: dict[str, Any], models: list[str], names: list[str]) -> str:
