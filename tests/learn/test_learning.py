@@ -92,11 +92,22 @@ def test_a_column_that_only_is_there_or_not_can_be_used_with_any_criteria():
         assert fit(X, y, criteria=criteria).score(X, y) == 1.0
 
 
-def test_an_unseen_category_is_answered():
+def test_an_unseen_category_is_answered_and_told():
     X, y = mixed()
     clf = fit(X, y)
-    probability = clf.predict_proba(X.head(3).assign(place="moon"))
+    assert "place" in clf.tree_.features
+    with pytest.warns(UserWarning, match=r"column 'place' holds 'moon', not seen in fit \('.*it counts as any other"):
+        probability = clf.predict_proba(X.head(3).assign(place="moon"))
     assert np.isfinite(probability).all()
+
+
+@pytest.mark.parametrize("search", ["auto", "cards"])
+@pytest.mark.parametrize("form", ["auto", "checklist", "graded"])
+def test_columns_that_offer_no_condition_give_the_base_rate(search, form):
+    X = pd.DataFrame({"name": [f"p{i}" for i in range(60)]})
+    clf = fit(X, [0, 1, 1] * 20, search=search, form=form)
+    assert not clf.history_.logic
+    assert set(clf.predict(X)) == {1}
 
 
 @pytest.mark.parametrize("yes", [[True, 1], [np.str_("a"), "a"], [np.int64(3), 3], [np.True_, True]])

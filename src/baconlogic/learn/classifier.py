@@ -27,6 +27,7 @@ from baconlogic.core.nodes import Leaf, flatten
 from baconlogic.core.subject import subject
 from baconlogic.core.tree import Tree
 from baconlogic.learn import encode, params, thresholds
+from baconlogic.learn.column import CATEGORY
 from baconlogic.learn.fit import CallbackSupportMixin, Progress, decide, with_callbacks
 from baconlogic.learn.path import Path, PathEntry, with_entry
 
@@ -155,6 +156,7 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
             checked = params.checked(self, columns, before, started)
             decision, paths, histories = decide(checked, counts, importance, progress)
         self._take(decision, paths, histories)
+        self._seen = {column.name: frozenset(column.categories) for column in columns if column.kind == CATEGORY}
         if any(history.interrupted for history in histories):
             warnings.warn("interrupted: the best tree found so far is kept", UserWarning, stacklevel=2)
         path = getattr(checked.search, "saves_to", None)
@@ -284,8 +286,11 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
     def _decide(self, what: str, X: Any) -> Any:
         check_is_fitted(self)
         table = self._table(X, reset=False)
-        for name in _numeric(self.decision_):  # a tree would take it as a very large number, and `fit` does not
-            encode.refuse_infinity(name, table.numbers(name))
+        for name, categorical in _read(self.decision_).items():
+            if not categorical:  # a tree would take infinity as a very large number, and `fit` does not
+                encode.refuse_infinity(name, table.numbers(name))
+            elif name in self._seen:
+                encode.warn_of_unseen(name, table.categories(name), self._seen[name])
         return getattr(self.decision_, what)(table)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -300,10 +305,10 @@ class BaconClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # 
         return tags
 
 
-def _numeric(decision: Decision) -> dict[str, None]:
-    """Return the columns that the trees read as numbers."""
+def _read(decision: Decision) -> dict[str, bool]:
+    """Return the columns that the trees read, and whether as categories."""
     leaves = (node for tree in decision.trees for node, _ in flatten(tree.root) if isinstance(node, Leaf))
-    return dict.fromkeys(leaf.feature for leaf in leaves if not leaf.criterion.categorical)
+    return {leaf.feature: leaf.criterion.categorical for leaf in leaves}
 
 
 def _labels(y: ArrayLike) -> NDArray[Any]:

@@ -43,6 +43,7 @@ REACH = 3.0  # a category for which y is true a deviation more often than overal
 PRIOR_ROWS = 10.0  # how many rows of the overall rate a category's own rate is mixed with
 
 SMALLEST = 1e-280  # numbers that differ by less are equal: no slope is steep enough to tell them apart
+FEW_CATEGORIES = 50  # of more, new ones are to be expected
 PARTS = 5  # a category's rate is taken from the other parts, so that a row does not see its own label
 MOST_SORTED = 200_000  # sorting more rows would cost more than it gives
 FEW = 100  # with fewer different rows, each stands for several
@@ -115,6 +116,15 @@ def refuse_infinity(name: str, values: Floats) -> None:
     """Refuse a column with numbers that are infinite: more often a division by 0 than a value."""
     if np.isinf(values).any():
         raise ValueError(f"column {name!r} contains infinity; replace it by a number, or by NaN if it is not known")
+
+
+def warn_of_unseen(name: str, values: NDArray[np.object_], seen: frozenset[Any]) -> None:
+    """Say which categories were not there in `fit`, unless there were so many that new ones are to be expected."""
+    new = [value for value in dict.fromkeys(values.tolist()) if value is not None and value not in seen]
+    if new and len(seen) <= FEW_CATEGORIES:
+        known = ", ".join(sorted(map(repr, seen))[:10]) + (", ..." if len(seen) > 10 else "")
+        first = f"column {name!r} holds {new[0]!r:.60}" + (f" and {len(new) - 1} more" if len(new) > 1 else "")
+        warnings.warn(f"{first}, not seen in fit ({known}); it counts as any other value does", stacklevel=4)
 
 
 def _robust(values: Floats, share: Floats) -> tuple[float, float]:

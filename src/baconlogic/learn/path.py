@@ -116,6 +116,10 @@ class Path(list[PathEntry]):
         table = aligned(header, lines, left={1, 8})
         return f"{table}\n* no other has both fewer words and a lower log-loss" if front else table
 
+    def __repr__(self) -> str:
+        """Return the table too: with more than two classes `path_` is a tuple of these."""
+        return f"\n{self}\n" if self else "[]"
+
 
 def _leaves(count: int) -> str:
     return f"{count} {'leaf' if count == 1 else 'leaves'}"

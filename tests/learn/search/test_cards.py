@@ -172,11 +172,27 @@ def test_a_path_prints_as_a_table(usual):
         assert one.loss >= two.loss
 
 
+def test_paths_of_several_classes_print_as_tables():
+    X, y = patients()
+    clf = fit(X, y.astype(int) + (X["age"] > 70), max_leaves=2)
+    assert all(str(path) in str(clf.path_) for path in clf.path_)
+
+
+def test_a_checklist_counts_no_column_of_words_twice():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"checking": rng.choice(["A11", "A12", "A13", "A14"], 600), "age": rng.integers(20, 70, 600)})
+    points = X["checking"].map({"A11": 0, "A12": 1, "A13": 2, "A14": 3}) + (X["age"] > 40)
+    clf = fit(X, (points + rng.normal(size=600) > 2).to_numpy(), form="checklist")
+    for entry in (entry for entry in clf.path_ if entry.form in ("checklist", "rules")):
+        asked = [leaf.feature for leaf in leaves(entry.tree)]
+        assert asked.count("checking") <= 1
+
+
 def test_the_same_card_for_any_number_of_jobs_and_any_order_of_rows():
     X, y = patients(holes=0.05)
     one, two = (fit(X, y, n_jobs=n) for n in (1, 2))
     assert one.decision_ == two.decision_
-    assert repr(one.path_) == repr(two.path_)
+    assert list(map(repr, one.path_)) == list(map(repr, two.path_))
     order = np.random.default_rng(1).permutation(len(y))
     assert fit(X.iloc[order], y[order]).decision_ == one.decision_
 

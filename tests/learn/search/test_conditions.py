@@ -13,7 +13,7 @@ from baconlogic import Not, Tree
 from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Given, Interval, Ramp, Table
 from baconlogic.learn import encode
-from baconlogic.learn.search.conditions import BAND, CUT, RAMP, TRUTHS, Condition, joined_band, round_between
+from baconlogic.learn.search.conditions import BAND, CUT, RAMP, TRUTHS, Condition, joined_band, outside, round_between
 from baconlogic.learn.search.grid import CRISP, EVERY, PLAIN, PRICE, Grid, Place
 
 ROWS = 300
@@ -233,3 +233,11 @@ def test_two_cuts_from_both_sides_are_one_band(a, b, both, missing):
         truths = above.truths(column), below.truths(column)
         together = np.minimum(*truths) if both else np.maximum(*truths)
         assert np.array_equal(band.truths(column), together)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20, unique=True))
+def test_round_ends_lie_around_all_values_and_not_below_0_where_these_do_not(values):
+    before, start, end, behind = outside(np.array(values))
+    assert before <= start < min(values)
+    assert max(values) <= end <= behind
+    assert start >= 0.0 or min(values) <= 0.0

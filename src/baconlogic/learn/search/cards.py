@@ -16,9 +16,10 @@ from sklearn.base import BaseEstimator
 
 from baconlogic.core import Bools, Floats, Ints, gcd
 from baconlogic.kernel.compile import interruptible
+from baconlogic.learn.column import CATEGORY
 from baconlogic.learn.search import card as cards
 from baconlogic.learn.search.card import ALL, ANY, COUNT, LONG, RIDGE, SUM, Card, Clause, Hand, regress
-from baconlogic.learn.search.conditions import BAND, CUT, TRUTHS, Condition, joined_band, round_in_gap
+from baconlogic.learn.search.conditions import BAND, CUT, TRUTHS, Condition, joined_band, round_between, round_in_gap
 from baconlogic.learn.search.graded import graded
 from baconlogic.learn.search.grid import CRISP, EVERY, PLAIN, Grid, Place
 from baconlogic.learn.search.problem import Finished, Found, Problem, Request
@@ -99,7 +100,7 @@ class Cards(BaseEstimator):  # type: ignore[misc]
             for smooth in graded(table.problem, hands, request, most, means=len(self.kinds) > 1):
                 found[GRADED, smooth.leaves] = smooth
         if not found:  # nothing is smooth
-            found |= {(GRADED, size): hand for size, hand in hands.items()}
+            found |= {(GRADED, size): hand for size, hand in (hands or {1: table.hand(table.first())}).items()}
 
     @property
     def grown(self) -> tuple[str, ...]:
@@ -172,6 +173,15 @@ class _Sheet:
         for condition in card.conditions:
             loss += cards.price(condition, int(self.grid.views.sizes[condition.column]), self._plain[condition.column])
         return card._replace(values=values, loss=float(loss))
+
+    def first(self) -> Card:
+        """Return a card of one condition, whatever it says: for columns of which none gains anything."""
+        column = self.columns[0]
+        if column.kind == CATEGORY:
+            condition = Condition(0, TRUTHS, (1.0, *(0.0 for _ in column.categories)))
+        else:
+            condition = Condition(0, CUT, (float(round_between(*np.quantile(column.known, (0.4, 0.6)))),))
+        return self.fit(Card(SUM, (Clause(ALL, (condition,)),), np.zeros(0)))
 
     def slopes(self, card: Card) -> tuple[Floats, Floats]:
         """Return slope and curvature of the log-likelihood in each row's decision value."""
@@ -279,9 +289,7 @@ class _Builder:
             sign = 1 if self.root != SUM or card.values[1 + i] >= 0.0 else -1
             for c in group.conditions:
                 key = c.column, c.kind, c.content, c.turned and c.kind == BAND
-                if c.kind == CUT and not self._says_more(c, group, card):
-                    return False
-                if key in seen:
+                if key in seen or not self._says_more(c, group, card):
                     return False
                 seen.add(key)
                 if c.kind in (BAND, TRUTHS):
@@ -291,20 +299,25 @@ class _Builder:
                     return False
         return True
 
-    def _says_more(self, cut: Condition, group: Clause, card: Card) -> bool:
-        """Whether a cut says something besides the other cuts on its column.
+    def _says_more(self, one: Condition, group: Clause, card: Card) -> bool:
+        """Whether a cut or a set says something besides the others on its column.
 
-        In a group one from the same side says it all, and one from the other side must leave something; of those that
-        stand alone, no two are nearly the same, and no two are counted or needed.
+        In a group one cut from the same side says it all, and one from the other side must leave something, and so
+        does one set; of those that stand alone, no two cuts are nearly the same, and no two are counted or needed.
         """
         lone = len(group.conditions) == 1
         beside = [g.conditions[0] for g in card.groups if len(g.conditions) == 1] if lone else group.conditions
-        for other in (c for c in beside if c is not cut and c.kind == CUT and c.column == cut.column):
-            if lone and self.root == SUM:
-                apart = np.abs(self.table.said(cut) - self.table.said(other))
+        for other in (c for c in beside if c is not one and c.kind == one.kind and c.column == one.column):
+            if one.kind == TRUTHS:
+                if not lone or self.root != SUM:
+                    return False
+            elif one.kind != CUT:
+                continue
+            elif lone and self.root == SUM:
+                apart = np.abs(self.table.said(one) - self.table.said(other))
                 if min(apart @ self.table.problem.share, (1.0 - apart) @ self.table.problem.share) < APART:
                     return False
-            elif lone or cut.turned == other.turned or joined_band(cut, other, both=group.kind == ALL) is None:
+            elif lone or one.turned == other.turned or joined_band(one, other, both=group.kind == ALL) is None:
                 return False
         return True
 

@@ -110,10 +110,14 @@ def round_between(low: Any, high: Any) -> Any:
 
 
 def outside(values: Floats) -> tuple[float, float, float, float]:
-    """Return round numbers below all values, and not below any; and further ones on both sides, in order."""
+    """Return round numbers below all values, and not below any; and further ones on both sides, in order.
+
+    What is always above 0 is said to be so.
+    """
     low, high = float(values.min()), float(values.max())
     reach = max(high - low, 0.1 * abs(low), 1.0) / 4.0
-    start, end = round_between(low - reach, np.nextafter(low, -np.inf)), round_between(high, high + reach)
+    least = max(low - reach, 0.0) if low > 0.0 else low - reach
+    start, end = round_between(least, np.nextafter(low, -np.inf)), round_between(high, high + reach)
     before, behind = round_between(start - 2.0 * reach, start - reach), round_between(end + reach, end + 2.0 * reach)
     return float(before), float(start), float(end), float(behind)
 

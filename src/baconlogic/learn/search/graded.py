@@ -113,6 +113,8 @@ def graded(
     `hands` are the best cards of other kinds, by size.
     """
     grower = _Smoother(problem, hands, request.seed)
+    if not grower.conditions:
+        return
     least, told, idle = np.inf, np.inf, 0
     for size in range(1, most + 1):
         if size > 1 and not request.going():
@@ -351,7 +353,7 @@ def _own(problem: Problem, conditions: Sequence[Condition]) -> Problem:
 
     These are as far out as they go: in a soft gate an input of 0 says much more than one of 1e-9.
     """
-    smooth = np.array([_smooth(c, problem.table[c.column]) for c in conditions])
+    smooth = np.array([_smooth(c, problem.table[c.column]) for c in conditions], np.bool_)
     shown = []
     for c, learned in zip(conditions, smooth, strict=True):
         column = problem.table[c.column]
