@@ -50,6 +50,7 @@ FORMS = {  # the kinds of cards of each
     "graded": (GRADED,),
 }
 USUAL, PARTS = FORMS["auto"], ("plain", "points")
+STAYING = ("plain", GRADED)  # kinds that folds are asked about in any case
 
 
 class Cards(BaseEstimator):  # type: ignore[misc]
@@ -110,11 +111,11 @@ class Cards(BaseEstimator):  # type: ignore[misc]
     def _worthwhile(self, problem: Problem, found: Mapping[tuple[str, int], Finished]) -> Cards:
         """Return the search for those kinds that lose no more on rows they have seen than chance may make up for.
 
-        What is smooth fits the rows seen less well, and others as well or better: graded cards stay.
+        What is smooth or plain fits the rows seen less well, and others as well or better: such cards stay.
         """
         losses = {kind: min(hand.loss for (own, _), hand in found.items() if own == kind) for kind, _ in found}
         bound = min(losses.values(), default=0.0) + hope(problem)
-        kinds = tuple(kind for kind in self.kinds if kind in losses and (kind == GRADED or losses[kind] <= bound))
+        kinds = tuple(kind for kind in self.kinds if kind in losses and (kind in STAYING or losses[kind] <= bound))
         return Cards(max_leaves=self.max_leaves, kinds=kinds)
 
 
