@@ -3,6 +3,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from random_cases import random_case
 
 from baconlogic import Tree
@@ -248,3 +250,27 @@ def test_where_only_cuts_count_the_side_is_told():
     back = counterfactual(tree, {"area": 1000.0, "smooth": 0.2})
     assert [each.after_says for each in back.rows] == ["at most 740"]
     assert all(truth(tree, {"area": 1000.0, "smooth": 0.2}, [each]) == 0.0 for each in back.rows)
+
+
+MARKS = st.integers(-8, 8).map(lambda half: half / 2)
+
+
+@example("up to", 1.0, 1, None)
+@example("above", 0.5, 6, None)
+@example("up to", 1.0, 1.0, [1.0, 2.0])
+@given(
+    st.sampled_from(["above", "up to"]),
+    MARKS | st.integers(-500, 500).map(lambda k: k / 10),
+    st.integers(-9, 9) | st.integers(-90, 90).map(lambda k: k / 10),
+    st.none() | st.lists(st.integers(-9, 9).map(float), min_size=2, max_size=4) | st.lists(MARKS, min_size=2),
+)
+def test_a_crisp_cut_is_crossed_whenever_a_value_in_reach_lies_beyond_it(side, mark, value, seen):
+    tree = Tree.parse(f"n[{side} {mark}]")
+    found = counterfactual(tree, {"n": value}, X=None if seen is None else {"n": seen * 10})
+    reach = [mark - 2.0, mark, mark + 2.0] if seen is None else seen
+    beyond = [other for other in reach if (other > mark) != (value > mark)]
+    if beyond:
+        assert (found.single.after > mark) != (value > mark)
+        assert seen is not None or isinstance(found.single.after, int) == isinstance(value, int)
+    if seen and not beyond:
+        assert found.single is None

@@ -296,16 +296,16 @@ def _number(name: str, value: Any, leaves: Sequence[Leaf], table: Columns | None
     ends = [*bends, *(end for span in spans for end in span)]  # but past a crisp mark there must be some room
     low, high = min(ends), max(ends)
     scale = min(end - start for start, end in spans)
-    whole = isinstance(value, int)
-    if table is not None:
-        column = table.numbers(name)
-        seen = column[np.isfinite(column)]
-        if seen.size:
-            low, high = max(low, float(seen.min())), min(high, float(seen.max()))
-            first, third = np.quantile(seen, (0.25, 0.75))  # where half of it is one value, the standard deviation
-            scale = float((third - first) / NORMAL_QUARTILES or seen.std()) or scale
-            whole = bool((seen == np.round(seen)).all()) and float(value).is_integer()
+    column = np.array([]) if table is None else table.numbers(name)
+    seen = column[np.isfinite(column)]
+    whole = float(value).is_integer() and bool((seen == np.round(seen)).all()) if seen.size else isinstance(value, int)
     step = step or (1.0 if whole else None)
+    if step is not None:
+        low, high = low - step, high + step  # room for a whole step past the last mark
+    if seen.size:
+        low, high = max(low, float(seen.min())), min(high, float(seen.max()))
+        first, third = np.quantile(seen, (0.25, 0.75))  # where half of it is one value, the standard deviation
+        scale = float((third - first) / NORMAL_QUARTILES or seen.std()) or scale
     low, high = min(low, float(value)), max(high, float(value))
     if step is not None:
         low = _stepped(value, -math.floor((value - low) / step + SLACK), step)
