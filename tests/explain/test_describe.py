@@ -215,7 +215,7 @@ def test_bands_are_told_together_only_where_both_sides_meet():
 
     up, down = "x[0 at 2, 1 at 4]", "x[1 at 4, 0 at 6]"
     assert "x between about 3 and 5" in told(f"HC({up}, y, {down})")
-    assert "x between about 3 and 5" in told(f"SC({up}, HC(y, z), SC(q, {down}))")
+    assert "x between about 3 and 5" in told(f"SC({up}: 0.25, HC(y, z): 0.25, SC(q, {down}): 0.5)")
     assert "x between about 3 and 5" in told(f"HC({up}, not x[0 at 4, 1 at 6])")
     assert "x high (2 to 4) or x low (6 to 4)" in told(f"HD({up}, {down})")
     assert "x below about 3 or above about 5" in told("HD(x[1 at 2, 0 at 4], y, x[0 at 4, 1 at 6])")
@@ -223,6 +223,28 @@ def test_bands_are_told_together_only_where_both_sides_meet():
     assert "between" not in told("HC(x[0 at 6, 1 at 8], x[1 at 1, 0 at 3])")
     row = describe(Tree.parse(f"HC({up}, y, {down})")).features[0]
     assert (row.feature, row.where, row.direction) == ("x", "between about 3 and 5", "in between")
+
+
+@given(st.sampled_from(["HC", "SC-", "SD", "HD+"]), st.integers(1, 9), st.integers(1, 9), st.booleans())
+def test_a_band_is_told_only_where_its_sides_weigh_the_same_or_their_weights_make_no_difference(gate, w, v, crisp):
+    conjunctive, rest = gate in ("HC", "SC-"), 20 - w - v
+    below, above = ("x[up to {}]", "x[above {}]") if crisp else ("x[half at {}, slope -1]", "x[half at {}, slope 1]")
+    low, high = (above.format(3), below.format(5)) if conjunctive else (below.format(3), above.format(5))
+    tree = Tree.parse(f"{gate}({low}: {w / 20}, {high}: {v / 20}, y: {rest / 20})")
+    found = describe(tree)
+    about = [row for row in found.features if row.feature == "x"]
+    together = w == v or (crisp and gate in ("HC", "HD+"))
+    assert len(about) == (1 if together else 2)
+    assert str(found).count("x ") == len(about)
+
+
+def test_a_side_of_a_band_that_weighs_less_is_told_by_itself():
+    sides = "area[half at 75, slope 0.1]: 0.7, area[half at 120, slope -0.1]: 0.1"
+    assert str(describe(Tree.parse(f"SC-({sides}, garden: 0.2)"))).splitlines()[1:4] == [
+        "  70%  area high (about 46 to 104)",
+        "  20%  garden",
+        "  10%  area low (about 149 to 91)",
+    ]
 
 
 def test_a_scorecard_adds_points():

@@ -21,7 +21,7 @@ from baconlogic.core.forms import (
     totals,
     without_effect,
 )
-from baconlogic.core.levels import AND_ROLES, HARD_ROLES, NEUTRAL_ROLE, OR_ROLES
+from baconlogic.core.levels import HARD_ROLES, NEUTRAL_ROLE, OR_ROLES
 from baconlogic.core.subject import Result, Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import listed, number, one_line, percent
@@ -299,8 +299,8 @@ def _rows(tree: Tree, groups: list[Group]) -> tuple[FeatureRow, ...]:
     for role in sorted(leaf_roles(tree), key=lambda role: -role.weight):
         own = statement(role.leaf, role.negated)
         for i, (before, said) in enumerate(kept):
-            if (before.scope, before.own) == (role.scope, role.own) and role.own != NEUTRAL_ROLE:
-                joined = band(said, own, both=role.own in AND_ROLES)
+            if (before.scope, before.own) == (role.scope, role.own):
+                joined = band(said, own, (before.weight, role.weight), role.own)
                 if joined:
                     kept[i] = before, joined
                     break

@@ -224,15 +224,23 @@ def statement(leaf: Leaf, negated: bool = False, name: str = "") -> Statement:
     return Statement((leaf,), (negated,), name, spans_of(leaf.criterion, negated))
 
 
-def band(one: Statement, other: Statement, *, both: bool) -> Statement | None:
-    """Return two statements about one feature as one: where `both` hold, or either; None where that is no band."""
+def band(one: Statement, other: Statement, weights: tuple[float, float], role: str) -> Statement | None:
+    """Return two inputs of a step about one feature as one: where both hold, or either; None where that is no band.
+
+    They must weigh the same, or it is not the band that counts but mostly one side of it. Of crisp conditions under a
+    hard gate weights make no difference.
+    """
     if one.leaves[0].feature != other.leaves[0].feature or one.name or other.name or not one.spans or not other.spans:
+        return None
+    free = role in HARD_ROLES and one.crisp and other.crisp
+    if role == NEUTRAL_ROLE or not (free or abs(weights[0] - weights[1]) < EVEN):
         return None
     if len(one.spans) > 1 or len(other.spans) > 1:
         return None
     (low, end), (start, high) = sorted([one.spans[0], other.spans[0]])  # the one that is open to the left comes first
     if math.isfinite(low) or math.isfinite(high) or not (math.isfinite(end) and math.isfinite(start)):
         return None
+    both = role in AND_ROLES
     if both == (end <= start):  # they exclude each other, or one of them always holds
         return None
     spans: tuple[Span, ...] = ((start, end),) if both else ((low, end), (start, high))
@@ -519,15 +527,14 @@ def _below_negations(order: Order, position: int, *, negated: bool = False) -> _
 
 def _tidy(group: Group) -> None:
     """Bring the leaves of a band together, and what weighs most to the front."""
-    both = group.level.role in AND_ROLES
     kept: list[Item] = []
-    for item in group.items if group.level.role != NEUTRAL_ROLE else []:
+    for item in group.items:
         for before in kept:
             if isinstance(item.said, Statement) and isinstance(before.said, Statement):
-                joined = band(before.said, item.said, both=both)
+                joined = band(before.said, item.said, (before.share, item.share), group.level.role)
                 if joined:
                     before.share, before.said = before.share + item.share, joined
                     break
         else:
             kept.append(item)
-    group.items = sorted(kept or group.items, key=lambda item: -item.share)
+    group.items = sorted(kept, key=lambda item: -item.share)
