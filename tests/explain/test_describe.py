@@ -370,6 +370,30 @@ def test_shares_of_a_chain_are_what_leaves_weigh_in_truth():
     assert found == ("Overall: must have all of: c, a and b, equally (CP x2).",)
 
 
+@given(st.sampled_from(["C", "HC", "SC", "SD-", "HD"]), st.integers(1, 19), st.integers(1, 19))
+def test_gates_that_are_told_as_one_weigh_what_the_tree_says_and_add_up_to_100(gate, outer, inner):
+    u, v = outer / 20, inner / 20
+    ramps = {name: f"{name}[0 at 1, 1 at 3]" for name in "abc"}
+    tree = Tree.parse(f"{gate}({gate}({ramps['a']}: {v}, {ramps['b']}: {1 - v}): {u}, {ramps['c']}: {1 - u})")
+    told = {name: float(share) for share, name in re.findall(r"([\d.]+)%  ([abc]) ", str(describe(tree)))}
+    if told:
+        assert sum(told.values()) == pytest.approx(100.0)
+        assert all(abs(told[row.leaf.feature] - 100 * row.weight) < 1.0 for row in leaf_roles(tree))
+
+
+@pytest.mark.parametrize(
+    ("tree", "marks"),
+    [
+        ("C(C(w[0 at 1, 1 at 3], v[0 at 1, 1 at 3]): 0.6, l[0 at 2, 1 at 5]: 0.4)", ["40%", "30%", "30%"]),
+        ("SD-(SD-(a: 0.7, b: 0.3): 0.45, c: 0.55)", ["55%", "32%", "13%"]),
+        ("SD(a: 0.997, b: 0.003)", ["99.7%", "0.3%"]),
+        ("SD(a: 0.99999, b: 0.00001)", [">99.99%", "<0.01%"]),
+    ],
+)
+def test_percentages_that_are_told_together_add_up(tree, marks):
+    assert [line.split()[0] for line in describe(Tree.parse(tree)).lines if "%" in line] == marks
+
+
 @pytest.mark.parametrize(
     ("tree", "summary"),
     [

@@ -492,26 +492,30 @@ def told(tree: Tree) -> tuple[Statement | None, list[Group]]:
 
 
 def _inputs(order: Order, group: Group) -> list[tuple[float, _Unnegated]]:
-    """Return the inputs of a step with their shares."""
-    inputs: list[tuple[float, _Unnegated]] = []
-    waiting = deque([(1.0, group.position, group.negated)])
+    """Return the inputs of a step with their shares: the products of the weights on the way to them, as in the tree.
+
+    A hard gate is a weighted product, and exponents of gates in gates multiply: where all are alike in the end, as in
+    CP(CP(a, b), c), so are the shares.
+    """
+    inputs: list[tuple[float, float, _Unnegated]] = []
+    waiting = deque([(1.0, 1.0, group.position, group.negated)])
     while waiting:
-        above, position, sign = waiting.popleft()
+        above, exponent, position, sign = waiting.popleft()
         gate, below = order[position]
         assert isinstance(gate, Gate)  # noqa: S101
-        level = told_level(gate, sign)
+        level, power = told_level(gate, sign), gate.coefficients.power
         group.codes.append(level.code)
-        power = gate.coefficients.power  # a hard gate is a weighted product: exponents of gates in gates multiply
         strength = len(below) * power if level.role in HARD_ROLES and math.isfinite(power) else 1.0
         for child, weight in zip(below, gate.weights, strict=True):
             found = _below_negations(order, child, negated=sign)
-            node, share = order[found.position][0], above * weight * strength
+            node, share, own = order[found.position][0], above * weight, exponent * weight * strength
             if isinstance(node, Gate) and not found.name and told_level(node, found.negated).role == group.level.role:
-                waiting.append((share, found.position, found.negated))
+                waiting.append((share, own, found.position, found.negated))
             else:
-                inputs.append((share, found))
-    total = sum(share for share, _ in inputs)
-    return [(share / total, found) for share, found in inputs]
+                inputs.append((share, own, found))
+    exponents = [own for _, own, _ in inputs]
+    alike = max(exponents) - min(exponents) < EVEN * max(exponents)
+    return [(1.0 / len(inputs) if alike else share, found) for share, _, found in inputs]
 
 
 def _below_negations(order: Order, position: int, *, negated: bool = False) -> _Unnegated:
