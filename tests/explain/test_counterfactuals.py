@@ -78,8 +78,8 @@ def test_what_is_read_turns_the_decision_too():
     tree = Tree.parse("x[half at 3.14159, slope 2]")
     found = counterfactual(tree, {"x": 2.5})
     assert found.single.after == pytest.approx(3.14159)
-    assert "2.5  3.142" in str(found)
-    assert found.single.after_says == "3.142"
+    assert "2.5  3.15" in str(found)
+    assert found.single.after_says == "3.15"
 
 
 def test_immutable_features_stay_as_they_are():
@@ -274,3 +274,31 @@ def test_a_crisp_cut_is_crossed_whenever_a_value_in_reach_lies_beyond_it(side, m
         assert seen is not None or isinstance(found.single.after, int) == isinstance(value, int)
     if seen and not beyond:
         assert found.single is None
+
+
+@given(st.integers(1, 99), st.integers(1, 99), st.floats(1e-13, 1e-3), st.booleans())
+def test_a_change_far_below_the_scale_is_told_in_few_digits_that_turn_the_decision(weight, tenths, margin, up):
+    tree = Tree.parse(f"A(a[0 at 0, 1 at 10]: {weight / 100}, b[0 at 0, 1 at 10]: {1 - weight / 100})")
+    values = {"a": tenths / 10, "b": 5.0}
+    threshold = float(truth(tree, values)) + (margin if up else -margin)
+    found = counterfactual(tree, values, threshold=threshold)
+    for change in found.rows:
+        assert len(change.after_says.split(".")[-1]) <= 2 or change.size > 0.01
+        told = truth(tree, {**values, change.feature: float(change.after_says)})
+        assert (told > threshold) == found.other
+
+
+def test_a_new_value_has_no_more_decimals_than_its_column():
+    tree = Tree.parse("pulse[half at 79, slope 0.5]")
+    seen = {"pulse": [60.0, 71.5, 78.5, 79.0, 79.5, 90.5, 99.0]}
+    assert counterfactual(tree, {"pulse": 79.0}, X=seen).single.after_says == "79.1"
+    assert str(counterfactual(tree, {"pulse": 79.0}, X=seen)).startswith(
+        "The answer is no: the truth is 0.5, exactly where it turns.\n"
+    )
+
+
+def test_a_joint_change_that_is_told_like_single_ones_is_not_told():
+    tree = Tree.parse("A(a[0 at 0, 1 at 10], b[0 at 0, 1 at 10])")
+    said = str(counterfactual(tree, {"a": 4.99999, "b": 4.99999}))
+    assert "Changing several values together would need hardly less." in said
+    assert said.count("<0.001") == 2

@@ -23,6 +23,7 @@ from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations, sha
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import (
     MOST_CATEGORIES,
+    apart,
     crisp_places,
     degree,
     kinds,
@@ -290,6 +291,14 @@ def _share(points: float, total: float) -> str:
         return percent(points)
     near = round(points, 2)
     return number(points if near.is_integer() and abs(points - near) > EVEN else near)
+
+
+def counted(have: float, turn: float, least: float | None, total: float) -> tuple[str, str]:
+    """Say how many points there are and how many it takes, so that one reads whether these are enough."""
+    if least is not None:
+        return f"{number(have)} of {number(total)}", needed(turn, least, total)
+    shown, mark = apart(have, turn, lambda points: _share(points, total))
+    return f"{shown} of {number(total)}", f"more than {mark}"
 
 
 def _stated(table: Criterion, negated: bool) -> tuple[dict[Any, float], float | None]:
