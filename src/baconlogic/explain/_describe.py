@@ -300,7 +300,8 @@ def _sentence(group: Group, *, whole: bool) -> str:
     codes = ", ".join(code if times == 1 else f"{code} x{times}" for code, times in Counter(group.codes).items())
     called = group.called if group.name or not whole else "overall"
     equal = ", equally" if even and len(said) > 1 else ""
-    return f"{called[:1].upper()}{called[1:]}: {group.level.phrase}: {_series(said, _last(group))}{equal} ({codes})."
+    phrase = group.level.phrased(even=even)
+    return f"{called[:1].upper()}{called[1:]}: {phrase}: {_series(said, _last(group))}{equal} ({codes})."
 
 
 def _weight(share: float, shares: list[float]) -> str:

@@ -450,6 +450,12 @@ class Group:
         return one_line(self.name) if self.name else f"group {self.number}" if self.number else "the whole"
 
     @property
+    def phrase(self) -> str:
+        """What it needs of its inputs, to be followed by a list of them."""
+        shares = [item.share for item in self.items]
+        return self.level.phrased(even=max(shares) - min(shares) < EVEN)
+
+    @property
     def reference(self) -> str:
         """Its name, or its number with what it is about."""
         if self.name or not self.number:
