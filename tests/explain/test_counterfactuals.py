@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from random_cases import random_case
 
-from baconlogic import Tree
+from baconlogic import Decision, Tree
+from baconlogic.core.answers import Feature, Link
 from baconlogic.explain._counterfactual import Action, counterfactual
 
 
@@ -302,3 +303,16 @@ def test_a_joint_change_that_is_told_like_single_ones_is_not_told():
     said = str(counterfactual(tree, {"a": 4.99999, "b": 4.99999}))
     assert "Changing several values together would need hardly less." in said
     assert said.count("<0.001") == 2
+
+
+def test_of_several_classes_it_says_that_it_is_about_one_tree():
+    trees = [Tree.parse(f"{name}[0 at 0, 1 at 10]") for name in "abc"]
+    features = tuple(Feature(name, "number") for name in "abc")
+    decision = Decision(tuple(trees), (Link(10.0, 0.5),) * 3, ("x", "y", "z"), features)
+    row = {"a": 3.0, "b": 4.0, "c": 9.0}
+    found = counterfactual(decision, row, label="y")
+    assert decision.predict({name: [value] for name, value in {**row, "b": found.single.after}.items()}) == ["z"]
+    assert "It would be" not in str(found)
+    assert "The tree would say y if one of these values changed" in str(found)
+    assert str(found).endswith("This is about the tree of y alone; another class is predicted where its tree is surer.")
+    assert "It would be yes if" in str(counterfactual(trees[0], row))

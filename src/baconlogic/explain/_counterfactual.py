@@ -74,6 +74,7 @@ class Counterfactual(Listing):
     unit: str  # what sizes are counted in
     limits: tuple[str, ...]  # among what changes these were sought
     certain: bool  # False where a joint change may exist although none was found
+    tree_of: Label | None = None  # of more than two classes: the one whose tree this is about
 
     @property
     def single(self) -> ValueChange | None:
@@ -88,8 +89,9 @@ class Counterfactual(Listing):
         )
         lines = [f"The answer is {decision}: {turns}."]
         alone = {(each.feature, each.after_says) for each in self.rows}
+        would = f"It would be {other}" if self.tree_of is None else f"The tree would say {other}"
         if self.rows:
-            lines += [f"It would be {other} if one of these values changed, and nothing else:", _table(self.rows)]
+            lines += [f"{would} if one of these values changed, and nothing else:", _table(self.rows)]
         else:
             lines.append(f"No change of a single value would make it {other}.")
         if self.joint is None:
@@ -99,13 +101,20 @@ class Counterfactual(Listing):
             lines.append("Changing several values together would need hardly less.")
         elif len(self.joint) > 1:
             lines += ["Or if all of these changed together, each by less:" if self.rows else
-                      f"It would be {other} if all of these changed together:", _table(self.joint)]  # fmt: skip
+                      f"{would} if all of these changed together:", _table(self.joint)]  # fmt: skip
         elif self.rows:
             lines.append("Changing several values together would not need less.")
         if self.limits and not (self.rows and self.joint):
             lines.append(f"This takes for granted that {'; '.join(self.limits)}.")
         counted = [f"Changes are counted in units of the feature: {self.unit}."] if self.joint else []
-        return "\n".join([*lines, *counted])
+        return "\n".join([*lines, *counted, *self._scope()])
+
+    def _scope(self) -> list[str]:
+        """Say what is not proved: of several classes that is predicted whose tree is surest."""
+        if self.tree_of is None:
+            return []
+        label = cases.answer(self.tree_of)
+        return [f"This is about the tree of {label} alone; another class is predicted where its tree is surer."]
 
 
 def counterfactual(
@@ -155,6 +164,7 @@ def counterfactual(
         unit=unit,
         limits=_limits(found, case, table is not None),
         certain=joint is not None or len(found) < 2 or math.isinf(radii[-1]),
+        tree_of=about.yes if len(about.classes) > 2 else None,
     )
 
 
