@@ -136,7 +136,7 @@ def test_the_drawing():
             "size: enough to have any of (HHD)",
             "├─ 25%  not a",
             "├─ 74.9%  b high (1 to 3)",
-            "└─ 0.1%  nice to have, by weight (A exact)",
+            "└─ 0.1%  nice to have (A exact)",
             "   ├─ c",
             "   └─ not",
             "      └─ nice to have most of (SC)",
@@ -269,3 +269,10 @@ def test_a_chain_of_thousands_of_gates():
     low, high = tree.bounds(X)
     assert (low == high).all()
     assert low == pytest.approx(tree.evaluate(X))
+
+
+def test_equal_weights_are_not_told_as_weights():
+    even, uneven = Tree.parse("A(a, b, not A(c, d))"), Tree.parse("A(a: 0.6, b: 0.2, not A(c: 0.3, d: 0.7): 0.2)")
+    assert str(even).count("nice to have (A)") == 2
+    assert "by weight" not in str(even)
+    assert str(uneven).count("nice to have, by weight (A)") == 2

@@ -3,9 +3,12 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from random_cases import random_case
 
-from baconlogic import Tree
+from baconlogic import Decision, Tree
+from baconlogic.core.answers import Feature, Link
 from baconlogic.explain._counterfactual import Action, counterfactual
 
 
@@ -76,8 +79,8 @@ def test_what_is_read_turns_the_decision_too():
     tree = Tree.parse("x[half at 3.14159, slope 2]")
     found = counterfactual(tree, {"x": 2.5})
     assert found.single.after == pytest.approx(3.14159)
-    assert "2.5  3.142" in str(found)
-    assert found.single.after_says == "3.142"
+    assert "2.5  3.15" in str(found)
+    assert found.single.after_says == "3.15"
 
 
 def test_immutable_features_stay_as_they_are():
@@ -248,3 +251,68 @@ def test_where_only_cuts_count_the_side_is_told():
     back = counterfactual(tree, {"area": 1000.0, "smooth": 0.2})
     assert [each.after_says for each in back.rows] == ["at most 740"]
     assert all(truth(tree, {"area": 1000.0, "smooth": 0.2}, [each]) == 0.0 for each in back.rows)
+
+
+MARKS = st.integers(-8, 8).map(lambda half: half / 2)
+
+
+@example("up to", 1.0, 1, None)
+@example("above", 0.5, 6, None)
+@example("up to", 1.0, 1.0, [1.0, 2.0])
+@given(
+    st.sampled_from(["above", "up to"]),
+    MARKS | st.integers(-500, 500).map(lambda k: k / 10),
+    st.integers(-9, 9) | st.integers(-90, 90).map(lambda k: k / 10),
+    st.none() | st.lists(st.integers(-9, 9).map(float), min_size=2, max_size=4) | st.lists(MARKS, min_size=2),
+)
+def test_a_crisp_cut_is_crossed_whenever_a_value_in_reach_lies_beyond_it(side, mark, value, seen):
+    tree = Tree.parse(f"n[{side} {mark}]")
+    found = counterfactual(tree, {"n": value}, X=None if seen is None else {"n": seen * 10})
+    reach = [mark - 2.0, mark, mark + 2.0] if seen is None else seen
+    beyond = [other for other in reach if (other > mark) != (value > mark)]
+    if beyond:
+        assert (found.single.after > mark) != (value > mark)
+        assert seen is not None or isinstance(found.single.after, int) == isinstance(value, int)
+    if seen and not beyond:
+        assert found.single is None
+
+
+@given(st.integers(1, 99), st.integers(1, 99), st.floats(1e-13, 1e-3), st.booleans())
+def test_a_change_far_below_the_scale_is_told_in_few_digits_that_turn_the_decision(weight, tenths, margin, up):
+    tree = Tree.parse(f"A(a[0 at 0, 1 at 10]: {weight / 100}, b[0 at 0, 1 at 10]: {1 - weight / 100})")
+    values = {"a": tenths / 10, "b": 5.0}
+    threshold = float(truth(tree, values)) + (margin if up else -margin)
+    found = counterfactual(tree, values, threshold=threshold)
+    for change in found.rows:
+        assert len(change.after_says.split(".")[-1]) <= 2 or change.size > 0.01
+        told = truth(tree, {**values, change.feature: float(change.after_says)})
+        assert (told > threshold) == found.other
+
+
+def test_a_new_value_has_no_more_decimals_than_its_column():
+    tree = Tree.parse("pulse[half at 79, slope 0.5]")
+    seen = {"pulse": [60.0, 71.5, 78.5, 79.0, 79.5, 90.5, 99.0]}
+    assert counterfactual(tree, {"pulse": 79.0}, X=seen).single.after_says == "79.1"
+    assert str(counterfactual(tree, {"pulse": 79.0}, X=seen)).startswith(
+        "The answer is no: the truth is 0.5, exactly where it turns.\n"
+    )
+
+
+def test_a_joint_change_that_is_told_like_single_ones_is_not_told():
+    tree = Tree.parse("A(a[0 at 0, 1 at 10], b[0 at 0, 1 at 10])")
+    said = str(counterfactual(tree, {"a": 4.99999, "b": 4.99999}))
+    assert "Changing several values together would need hardly less." in said
+    assert said.count("<0.001") == 2
+
+
+def test_of_several_classes_it_says_that_it_is_about_one_tree():
+    trees = [Tree.parse(f"{name}[0 at 0, 1 at 10]") for name in "abc"]
+    features = tuple(Feature(name, "number") for name in "abc")
+    decision = Decision(tuple(trees), (Link(10.0, 0.5),) * 3, ("x", "y", "z"), features)
+    row = {"a": 3.0, "b": 4.0, "c": 9.0}
+    found = counterfactual(decision, row, label="y")
+    assert decision.predict({name: [value] for name, value in {**row, "b": found.single.after}.items()}) == ["z"]
+    assert "It would be" not in str(found)
+    assert "The tree would say y if one of these values changed" in str(found)
+    assert str(found).endswith("This is about the tree of y alone; another class is predicted where its tree is surer.")
+    assert "It would be yes if" in str(counterfactual(trees[0], row))

@@ -215,7 +215,7 @@ def test_bands_are_told_together_only_where_both_sides_meet():
 
     up, down = "x[0 at 2, 1 at 4]", "x[1 at 4, 0 at 6]"
     assert "x between about 3 and 5" in told(f"HC({up}, y, {down})")
-    assert "x between about 3 and 5" in told(f"SC({up}, HC(y, z), SC(q, {down}))")
+    assert "x between about 3 and 5" in told(f"SC({up}: 0.25, HC(y, z): 0.25, SC(q, {down}): 0.5)")
     assert "x between about 3 and 5" in told(f"HC({up}, not x[0 at 4, 1 at 6])")
     assert "x high (2 to 4) or x low (6 to 4)" in told(f"HD({up}, {down})")
     assert "x below about 3 or above about 5" in told("HD(x[1 at 2, 0 at 4], y, x[0 at 4, 1 at 6])")
@@ -223,6 +223,28 @@ def test_bands_are_told_together_only_where_both_sides_meet():
     assert "between" not in told("HC(x[0 at 6, 1 at 8], x[1 at 1, 0 at 3])")
     row = describe(Tree.parse(f"HC({up}, y, {down})")).features[0]
     assert (row.feature, row.where, row.direction) == ("x", "between about 3 and 5", "in between")
+
+
+@given(st.sampled_from(["HC", "SC-", "SD", "HD+"]), st.integers(1, 9), st.integers(1, 9), st.booleans())
+def test_a_band_is_told_only_where_its_sides_weigh_the_same_or_their_weights_make_no_difference(gate, w, v, crisp):
+    conjunctive, rest = gate in ("HC", "SC-"), 20 - w - v
+    below, above = ("x[up to {}]", "x[above {}]") if crisp else ("x[half at {}, slope -1]", "x[half at {}, slope 1]")
+    low, high = (above.format(3), below.format(5)) if conjunctive else (below.format(3), above.format(5))
+    tree = Tree.parse(f"{gate}({low}: {w / 20}, {high}: {v / 20}, y: {rest / 20})")
+    found = describe(tree)
+    about = [row for row in found.features if row.feature == "x"]
+    together = w == v or (crisp and gate in ("HC", "HD+"))
+    assert len(about) == (1 if together else 2)
+    assert str(found).count("x ") == len(about)
+
+
+def test_a_side_of_a_band_that_weighs_less_is_told_by_itself():
+    sides = "area[half at 75, slope 0.1]: 0.7, area[half at 120, slope -0.1]: 0.1"
+    assert str(describe(Tree.parse(f"SC-({sides}, garden: 0.2)"))).splitlines()[1:4] == [
+        "  70%  area high (about 46 to 104)",
+        "  20%  garden",
+        "  10%  area low (about 149 to 91)",
+    ]
 
 
 def test_a_scorecard_adds_points():
@@ -346,6 +368,30 @@ def test_a_long_chain_is_told_in_a_few_steps():
 def test_shares_of_a_chain_are_what_leaves_weigh_in_truth():
     found = describe(Tree.parse("CP(CP(a, b), c)")).sentences  # the product of the three
     assert found == ("Overall: must have all of: c, a and b, equally (CP x2).",)
+
+
+@given(st.sampled_from(["C", "HC", "SC", "SD-", "HD"]), st.integers(1, 19), st.integers(1, 19))
+def test_gates_that_are_told_as_one_weigh_what_the_tree_says_and_add_up_to_100(gate, outer, inner):
+    u, v = outer / 20, inner / 20
+    ramps = {name: f"{name}[0 at 1, 1 at 3]" for name in "abc"}
+    tree = Tree.parse(f"{gate}({gate}({ramps['a']}: {v}, {ramps['b']}: {1 - v}): {u}, {ramps['c']}: {1 - u})")
+    told = {name: float(share) for share, name in re.findall(r"([\d.]+)%  ([abc]) ", str(describe(tree)))}
+    if told:
+        assert sum(told.values()) == pytest.approx(100.0)
+        assert all(abs(told[row.leaf.feature] - 100 * row.weight) < 1.0 for row in leaf_roles(tree))
+
+
+@pytest.mark.parametrize(
+    ("tree", "marks"),
+    [
+        ("C(C(w[0 at 1, 1 at 3], v[0 at 1, 1 at 3]): 0.6, l[0 at 2, 1 at 5]: 0.4)", ["40%", "30%", "30%"]),
+        ("SD-(SD-(a: 0.7, b: 0.3): 0.45, c: 0.55)", ["55%", "32%", "13%"]),
+        ("SD(a: 0.997, b: 0.003)", ["99.7%", "0.3%"]),
+        ("SD(a: 0.99999, b: 0.00001)", [">99.99%", "<0.01%"]),
+    ],
+)
+def test_percentages_that_are_told_together_add_up(tree, marks):
+    assert [line.split()[0] for line in describe(Tree.parse(tree)).lines if "%" in line] == marks
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,16 @@ def test_reasons_hold_and_are_minimal_among_all_subsets():
         can_turn = turning(tree, values, threshold, subsets(sorted(names(found.contrastive))))
         assert can_turn[-1]
         assert not can_turn[:-1].any()
+        others = [some for some in subsets(sorted(features)) if not names(found.contrastive) <= some]
+        assert found.more == turning(tree, values, threshold, others).any()
     assert 0 < none_exists < 100
+
+
+def test_one_of_several_changes_is_told_as_an_example():
+    case = {"a": 0.0, "b": 0.0}
+    assert "A change of just this, for example, could turn it to yes:" in str(reasons(Tree.parse("HD(a, b)"), case))
+    assert "A change of just these 2 could turn it to yes:" in str(reasons(Tree.parse("HC(a, b)"), case))
+    assert "A change of just this could turn it to yes:" in str(reasons(Tree.parse("a"), {"a": 0.0}))
 
 
 def test_reasons_agree_with_every_completion_of_discrete_cases():
@@ -75,7 +84,7 @@ def test_reasons_agree_with_every_completion_of_discrete_cases():
             assert not any(turns(changed - {name}) for name in changed)
 
 
-def test_reasons_need_at_most_two_evaluations_a_feature(monkeypatch):
+def test_reasons_need_two_evaluations_a_feature_and_one_for_each_that_could_turn_it_with_others(monkeypatch):
     partial = reasoning._PartialCase
     asked, bounded, worst, bounds = [], [], partial._evaluated, Tree.bounds
     monkeypatch.setattr(partial, "_evaluated", lambda self, free: asked.append(free) or worst(self, free))
@@ -84,8 +93,9 @@ def test_reasons_need_at_most_two_evaluations_a_feature(monkeypatch):
     for _ in range(200):
         tree, values, _ = random_case(rng, again=0.0)
         asked.clear(), bounded.clear()
-        reasons(tree, values, threshold=float(rng.uniform(0.2, 0.8)))
-        assert len(asked) <= 2 * len(values) + 1  # and once with all values free
+        found = reasons(tree, values, threshold=float(rng.uniform(0.2, 0.8)))
+        others = max(len(found.contrastive or ()) - 1, 0)
+        assert len(asked) <= 2 * len(values) + 1 + others  # and once with all values free
         assert len(bounded) == 1  # the case itself
     features = [f"x{i}" for i in range(100)]
     found = reasons(Tree(Gate(features, 0.5)), dict.fromkeys(features, 0.8))

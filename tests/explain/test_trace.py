@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,6 +11,7 @@ from random_cases import random_case
 from baconlogic import Decision, Gate, Leaf, Tree
 from baconlogic.core.answers import Feature, Link
 from baconlogic.core.criteria import Ramp
+from baconlogic.core.words import number
 from baconlogic.explain._trace import trace
 
 JOB = Tree.parse(
@@ -165,3 +168,22 @@ def test_conditions_and_points_are_counted():
 def test_what_keeps_a_gate_low_is_called_by_its_feature_also_where_it_is_negated():
     tree = Tree.parse("CP(not hd[above 235, up to 425], speed[above 30])")
     assert "kept low most by hd\n" in str(trace(tree, {"hd": 340, "speed": 66}))
+
+
+@given(st.integers(0, 1000), st.sampled_from([0.0, 1e-16, 3e-15, 1e-9, 3e-6, 1e-4, 0.01]), st.booleans())
+def test_what_decides_is_told_apart_or_told_as_a_tie(tenths, margin, up):
+    tree = Tree.parse("A(a[0 at 0, 1 at 100]: 0.35, b[0 at 0, 1 at 10]: 0.35, c[0 at 0, 1 at 10]: 0.3)")
+    case = {"a": tenths / 10, "b": 7.3, "c": 6.1}
+    truth = float(tree.evaluate({name: [value] for name, value in case.items()})[0])
+    found = trace(tree, case, threshold=truth + (margin if up else -margin))
+    said = str(found).splitlines()[-1]
+    shown = [float(each) for each in re.findall(r"(?<![\d.])\d[\d.e-]*\d|\d", said)]
+    truth_told, points, _, needed, *_, turn = shown
+    if abs(found.margin) < 1e-13:
+        assert f"exactly at the threshold {number(turn)}" in said
+        assert (truth_told, points) == (turn, needed)
+        assert ("only by rounding" in said) == (found.margin != 0.0)
+    else:
+        assert (truth_told > turn) == (points > needed) == found.decision
+        assert truth_told != turn
+        assert points != needed

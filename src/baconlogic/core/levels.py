@@ -61,6 +61,10 @@ class Level:
         """The words, to be followed by what they are about: "must have all of"."""
         return self.family.phrase
 
+    def phrased(self, *, even: bool) -> str:
+        """Return the phrase; where weights are `even`, nothing is nice to have "by weight"."""
+        return self.family.words if even and self.family is _MEAN else self.family.phrase
+
     @property
     def role(self) -> str:
         """What an input is at this level: mandatory, desired, neutral, optional or sufficient (section 3.3.1)."""

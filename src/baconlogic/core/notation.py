@@ -107,13 +107,17 @@ def drawn(root: Node) -> Iterator[tuple[Path, str]]:
         if isinstance(node, Not) and isinstance(node.input, Leaf):
             continue
         shares = [""] * len(node.children)
-        if isinstance(node, Gate) and max(node.weights) - min(node.weights) > EVEN:
+        if isinstance(node, Gate) and not _is_even(node):
             shares = [f"{percent(share)}  " for share in node.weights]
         ways = [("├─ ", "│  ")] * (len(node.children) - 1) + [("└─ ", "   ")]
         waiting.extend(
             ((*path, i), child, below + ways[i][0], below + ways[i][1], shares[i])
             for i, child in reversed(list(enumerate(node.children)))
         )
+
+
+def _is_even(gate: Gate) -> bool:
+    return max(gate.weights) - min(gate.weights) <= EVEN
 
 
 def say(node: Node) -> str:
@@ -123,7 +127,7 @@ def say(node: Node) -> str:
         rule = f" {node.rule}" if node.rule else ""
         named = node.level.andness(len(node.inputs)) == node.andness
         exactly = "" if named else f", andness {node.andness:.2f}"
-        return f"{name}{node.level.phrase} ({node.level.code}{exactly}{rule})"
+        return f"{name}{node.level.phrased(even=_is_even(node))} ({node.level.code}{exactly}{rule})"
     if isinstance(node, Not):
         if not isinstance(node.input, Leaf):
             return f"{name}not"

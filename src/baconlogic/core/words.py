@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import pairwise
 from typing import Any
 
 MOST_CATEGORIES = 6  # to be told one by one
+ROUNDING = 1e-12  # numbers that differ relatively by no more are the same but for rounding
 _PLAIN = re.compile(r"[\w.+<>=-]+")
 
 
@@ -29,6 +30,24 @@ def numbers(values: list[float]) -> list[str]:
     """Write increasing numbers so that they stay apart."""
     step = min((b - a for a, b in pairwise(values)), default=0.0)
     return [number(value, step) for value in values]
+
+
+def is_tie(value: float, mark: float) -> bool:
+    """Whether two numbers are the same but for rounding."""
+    return abs(value - mark) <= ROUNDING * max(abs(value), abs(mark))
+
+
+def apart(value: float, mark: float, write: Callable[[float], str] = number) -> tuple[str, str]:
+    """Write a number and the mark it is held against so that one reads on which side it is; a tie is written alike.
+
+    `write` is how the mark is written where that is enough.
+    """
+    if is_tie(value, mark):
+        return write(mark), write(mark)
+    shown, against = number(value), write(mark)
+    if float(shown) != float(against) and (float(shown) > float(against)) == (value > mark):
+        return shown, against
+    return number(value, abs(value - mark)), number(mark, abs(value - mark))
 
 
 def digits(value: float) -> str:

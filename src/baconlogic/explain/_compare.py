@@ -174,7 +174,7 @@ def _is_change(pair: FeatureDifference) -> bool:
 def _shape(asked: Subject) -> TreeShape:
     gates = sum(isinstance(node, Gate) for _, node in asked.tree.walk())
     _, groups = told(asked.tree)
-    root = f"{groups[0].level.phrase} ({', '.join(dict.fromkeys(groups[0].codes))})" if groups else "one statement"
+    root = f"{groups[0].phrase} ({', '.join(dict.fromkeys(groups[0].codes))})" if groups else "one statement"
     return TreeShape(len(leaf_roles(asked.tree)), gates, root, asked.threshold)
 
 

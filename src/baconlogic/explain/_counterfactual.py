@@ -28,7 +28,7 @@ from baconlogic.core.criteria import Table
 from baconlogic.core.nodes import Leaf
 from baconlogic.core.subject import Instance, Listing, Result, Subject, subject
 from baconlogic.core.tree import Tree
-from baconlogic.core.words import aligned, crisp_places, number, one_line
+from baconlogic.core.words import aligned, apart, crisp_places, is_tie, one_line
 from baconlogic.explain import _case as cases
 
 BISECTIONS = 40
@@ -39,8 +39,10 @@ GRID = 2000  # parts of a range that is searched where bounds are too wide to te
 ATTEMPTS = ((0.0, None), (1e-9, None), (1e-9, 0), (1e-9, 32), (1e-6, 32), (1e-3, 32))
 SCANNED = 100_000  # whole steps to try before giving up
 FARTHER = 16  # larger boxes to look in, where none of the smallest has a point: a band can lie between two steps
+FINE = 0.01  # of the scale of a feature: no finer are its values written, if not needed
 DIGITS = (2, 4, 6, 9, 12, None)  # of a change to be written: as few as still turn the decision; None: all
 NORMAL_QUARTILES = 1.349  # between the quartiles of a normal distribution, in standard deviations
+HARDLY = 0.001  # smaller changes are told as such: what is written is rounded by more
 SLACK = 1e-9  # of a step, which rounding may eat
 
 
@@ -72,6 +74,7 @@ class Counterfactual(Listing):
     unit: str  # what sizes are counted in
     limits: tuple[str, ...]  # among what changes these were sought
     certain: bool  # False where a joint change may exist although none was found
+    tree_of: Label | None = None  # of more than two classes: the one whose tree this is about
 
     @property
     def single(self) -> ValueChange | None:
@@ -80,24 +83,38 @@ class Counterfactual(Listing):
 
     def __str__(self) -> str:
         decision, other = cases.answer(self.decision), cases.answer(self.other)
-        turns = f"the truth is {number(self.truth)}, and it turns at {number(self.threshold)}"
+        truth, turn = apart(self.truth, self.threshold)
+        turns = f"the truth is {truth}, " + (
+            "exactly where it turns" if is_tie(self.truth, self.threshold) else f"and it turns at {turn}"
+        )
         lines = [f"The answer is {decision}: {turns}."]
+        alone = {(each.feature, each.after_says) for each in self.rows}
+        would = f"It would be {other}" if self.tree_of is None else f"The tree would say {other}"
         if self.rows:
-            lines += [f"It would be {other} if one of these values changed, and nothing else:", _table(self.rows)]
+            lines += [f"{would} if one of these values changed, and nothing else:", _table(self.rows)]
         else:
             lines.append(f"No change of a single value would make it {other}.")
         if self.joint is None:
             none = f"would make it {other} either: none exists" if self.certain else f"was found to make it {other}"
             lines.append(f"No change of several values together {none}.")
+        elif len(self.joint) > 1 and alone >= {(each.feature, each.after_says) for each in self.joint}:
+            lines.append("Changing several values together would need hardly less.")
         elif len(self.joint) > 1:
             lines += ["Or if all of these changed together, each by less:" if self.rows else
-                      f"It would be {other} if all of these changed together:", _table(self.joint)]  # fmt: skip
+                      f"{would} if all of these changed together:", _table(self.joint)]  # fmt: skip
         elif self.rows:
             lines.append("Changing several values together would not need less.")
         if self.limits and not (self.rows and self.joint):
             lines.append(f"This takes for granted that {'; '.join(self.limits)}.")
         counted = [f"Changes are counted in units of the feature: {self.unit}."] if self.joint else []
-        return "\n".join([*lines, *counted])
+        return "\n".join([*lines, *counted, *self._scope()])
+
+    def _scope(self) -> list[str]:
+        """Say what is not proved: of several classes that is predicted whose tree is surest."""
+        if self.tree_of is None:
+            return []
+        label = cases.answer(self.tree_of)
+        return [f"This is about the tree of {label} alone; another class is predicted where its tree is surer."]
 
 
 def counterfactual(
@@ -147,6 +164,7 @@ def counterfactual(
         unit=unit,
         limits=_limits(found, case, table is not None),
         certain=joint is not None or len(found) < 2 or math.isinf(radii[-1]),
+        tree_of=about.yes if len(about.classes) > 2 else None,
     )
 
 
@@ -161,6 +179,7 @@ class Action:
     high: float = 0.0
     step: float | None = None
     options: tuple[Any, ...] | None = None  # other categories; None for a number
+    decimals: int = 0  # that a new value is written with, if so it turns the decision
 
     @property
     def farthest(self) -> float:
@@ -203,11 +222,14 @@ class Action:
         return round(value) if number and float(value).is_integer() else value
 
     def rounded(self, value: Any, digits: int | None) -> Any:
-        """Return a new value with so many digits of its change, rounded away from the old one; as it is without."""
+        """Return a new value with so many digits of its change, rounded away from the old one; as it is without.
+
+        A change far below the scale of the feature is told as the next value that people would write.
+        """
         if self.options is not None or self.step is not None or digits is None:
             return value
         change = value - self.value
-        decimals = max(digits - math.floor(math.log10(abs(change))), 0)
+        decimals = max(min(digits - math.floor(math.log10(abs(change))), self.decimals + digits - DIGITS[0]), 0)
         near = round(value, decimals)
         if abs(near - self.value) < abs(change):
             near = round(near + math.copysign(10.0**-decimals, change), decimals)
@@ -296,21 +318,28 @@ def _number(name: str, value: Any, leaves: Sequence[Leaf], table: Columns | None
     ends = [*bends, *(end for span in spans for end in span)]  # but past a crisp mark there must be some room
     low, high = min(ends), max(ends)
     scale = min(end - start for start, end in spans)
-    whole = isinstance(value, int)
-    if table is not None:
-        column = table.numbers(name)
-        seen = column[np.isfinite(column)]
-        if seen.size:
-            low, high = max(low, float(seen.min())), min(high, float(seen.max()))
-            first, third = np.quantile(seen, (0.25, 0.75))  # where half of it is one value, the standard deviation
-            scale = float((third - first) / NORMAL_QUARTILES or seen.std()) or scale
-            whole = bool((seen == np.round(seen)).all()) and float(value).is_integer()
+    column = np.array([]) if table is None else table.numbers(name)
+    seen = column[np.isfinite(column)]
+    whole = float(value).is_integer() and bool((seen == np.round(seen)).all()) if seen.size else isinstance(value, int)
     step = step or (1.0 if whole else None)
+    if step is not None:
+        low, high = low - step, high + step  # room for a whole step past the last mark
+    if seen.size:
+        low, high = max(low, float(seen.min())), min(high, float(seen.max()))
+        first, third = np.quantile(seen, (0.25, 0.75))  # where half of it is one value, the standard deviation
+        scale = float((third - first) / NORMAL_QUARTILES or seen.std()) or scale
     low, high = min(low, float(value)), max(high, float(value))
     if step is not None:
         low = _stepped(value, -math.floor((value - low) / step + SLACK), step)
         high = _stepped(value, math.floor((high - value) / step + SLACK), step)
-    return Action(name, value, scale, low, high, step)
+    return Action(name, value, scale, low, high, step, decimals=_decimals(scale, seen))
+
+
+def _decimals(scale: float, seen: Floats) -> int:
+    """Return how many decimals a value of a column is written with: those of its scale, or its own if they are less."""
+    fine = max(math.ceil(-math.log10(FINE * scale)), 0)
+    own = (places for places in range(fine) if seen.size and bool((seen == np.round(seen, places)).all()))
+    return next(own, fine)
 
 
 class _BoxSearch:
@@ -503,5 +532,7 @@ def _rows(points: list[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _table(changes: Sequence[ValueChange]) -> str:
-    lines = [[one_line(each.feature), each.before_says, each.after_says, f"{each.size:.3g}"] for each in changes]
+    sizes = [f"{each.size:.3g}" if each.size >= HARDLY else f"<{HARDLY}" for each in changes]
+    pairs = zip(changes, sizes, strict=True)
+    lines = [[one_line(each.feature), each.before_says, each.after_says, size] for each, size in pairs]
     return aligned(["  feature", "from", "to", "change"], [[f"  {line[0]}", *line[1:]] for line in lines])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from baconlogic.core.forms import (
     totals,
     without_effect,
 )
-from baconlogic.core.levels import AND_ROLES, HARD_ROLES, NEUTRAL_ROLE, OR_ROLES
+from baconlogic.core.levels import HARD_ROLES, NEUTRAL_ROLE, OR_ROLES
 from baconlogic.core.subject import Result, Subject, subject
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import listed, number, one_line, percent
@@ -31,6 +32,7 @@ from baconlogic.explain._words import ALONE, Group, Item, LeafRole, Statement, b
 MOST_ITEMS = 8  # to be told one by one in the summary
 EVEN = 1.25  # shares that differ by less than this factor are called equal in sentences
 EVEN_SHARES = 0.005  # and by less than this in lists
+EXACT = 1e-9  # what rounding may eat of a whole part
 GRADED = "(a to b): counts nothing at a, in full at b, in proportion between."
 HILL = "(a, b to c, d): counts nothing up to a, in full from b to c, nothing from d on, in proportion between."
 NEARLY = "(about a to b): counts next to nothing at a, nearly in full at b."
@@ -167,7 +169,7 @@ def _listing(form: Form, whole: Group, threshold: float, *, card: bool) -> _Told
         head, plain = whole.level.family.holds, len(items) == 2 and not any(map(_is_long, items))
     else:
         head = f"it is {_more_than(threshold)} that {whole.level.family.holds}"
-        marks = [_whole(share) for share in shares] if _are_uneven(shares) else []
+        marks = _percents(shares) if _are_uneven(shares) else []
     notes = [GRADED] * _any(whole, lambda said: said.graded) + [HILL] * _any(whole, lambda said: said.hill)
     notes += [NEARLY] * _any(whole, lambda said: said.nearly) + [PARTLY] * _any(whole, lambda said: said.partly)
     notes = [*(notes if card else []), *idle]
@@ -236,7 +238,7 @@ def _inner(group: Group) -> str:
         said = [text.removeprefix("not ") for text in said]
         return f"neither {said[0]} nor {said[1]}" if len(said) == 2 else f"none of {listed(said)}"
     if _are_uneven(shares) and not _is_crisp(Item(1.0, group)):
-        said = [_weighing(text, _whole(share)) for text, share in zip(said, shares, strict=True)]
+        said = [_weighing(text, mark) for text, mark in zip(said, _percents(shares), strict=True)]
     if len(said) == 1:  # the two sides of a band
         return said[0]
     many = group.level.family.many or "on balance"
@@ -245,9 +247,25 @@ def _inner(group: Group) -> str:
     return listed(said, last) if hard else f"{many} {listed(said, last)}"
 
 
-def _whole(share: float) -> str:
-    """Say a share in whole percent, if that is not nothing."""
-    return percent(round(share, 2) or share)
+def _percents(shares: list[float]) -> list[str]:
+    """Say shares in percent that add up to 100: whole ones, or finer where one would be nothing."""
+    parts, whole = list[int](), 0
+    for whole in (100, 1000, 10_000):
+        parts = _apportioned(shares, whole)
+        if min(parts) > 0:
+            break
+    pairs = zip(parts, shares, strict=True)
+    return [f"{number(100.0 * part / whole)}%" if 0 < part < whole else percent(share) for part, share in pairs]
+
+
+def _apportioned(shares: list[float], whole: int) -> list[int]:
+    """Return whole numbers in proportion that add up to a whole; the largest remainders are rounded up."""
+    exact = [whole * share for share in shares]
+    parts = [math.floor(each + EXACT) for each in exact]
+    by_remainder = sorted(range(len(parts)), key=lambda i: round(parts[i] - exact[i], 6))
+    for i in by_remainder[: whole - sum(parts)]:
+        parts[i] += 1
+    return parts
 
 
 def _weighing(text: str, mark: str) -> str:
@@ -282,7 +300,8 @@ def _sentence(group: Group, *, whole: bool) -> str:
     codes = ", ".join(code if times == 1 else f"{code} x{times}" for code, times in Counter(group.codes).items())
     called = group.called if group.name or not whole else "overall"
     equal = ", equally" if even and len(said) > 1 else ""
-    return f"{called[:1].upper()}{called[1:]}: {group.level.phrase}: {_series(said, _last(group))}{equal} ({codes})."
+    phrase = group.level.phrased(even=even)
+    return f"{called[:1].upper()}{called[1:]}: {phrase}: {_series(said, _last(group))}{equal} ({codes})."
 
 
 def _weight(share: float, shares: list[float]) -> str:
@@ -299,8 +318,8 @@ def _rows(tree: Tree, groups: list[Group]) -> tuple[FeatureRow, ...]:
     for role in sorted(leaf_roles(tree), key=lambda role: -role.weight):
         own = statement(role.leaf, role.negated)
         for i, (before, said) in enumerate(kept):
-            if (before.scope, before.own) == (role.scope, role.own) and role.own != NEUTRAL_ROLE:
-                joined = band(said, own, both=role.own in AND_ROLES)
+            if (before.scope, before.own) == (role.scope, role.own):
+                joined = band(said, own, (before.weight, role.weight), role.own)
                 if joined:
                     kept[i] = before, joined
                     break

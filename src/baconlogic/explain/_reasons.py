@@ -6,8 +6,10 @@ freeing more values never makes it stand again. So one pass that drops what can 
     sufficient    the decision stands with all other values free, and with no smaller set of these kept
     contrastive   the decision can turn with only these free, and with no smaller set of them
 
-That is one evaluation a feature for each. What could move the truth least is dropped first, by its weight and by how
-far its own truth is from the end, so that reasons come out small.
+That is one evaluation a feature for each. Were a contrastive set the only one, each of its values alone would be
+sufficient: that tells whether there are others, by at most one evaluation more for each.
+What could move the truth least is dropped first, by its weight and by how far its own truth is from the end, so that
+reasons come out small.
 Where several features pull both ways at once, bounds may be wider than exact: a sufficient reason still is one.
 """
 
@@ -59,6 +61,7 @@ class Reasons(Result):
     sufficient: tuple[Fact, ...]  # these alone fix the decision; none when nothing can turn it
     contrastive: tuple[Fact, ...] | None  # these alone could turn it; None when nothing can
     features: tuple[str, ...]  # all that the tree uses
+    more: bool = False  # whether there are other values that could turn it without all of these
 
     def __str__(self) -> str:
         decision, other = cases.answer(self.decision), cases.answer(self.other)
@@ -72,6 +75,7 @@ class Reasons(Result):
             others = "the other" if free == 1 else f"the other {free}"
             lines.append(f"({len(self.sufficient)} of {len(self.features)} values; {others} could be anything)")
         enough = "this" if len(self.contrastive) == 1 else f"these {len(self.contrastive)}"
+        enough += ", for example," if self.more else ""
         lines += [f"A change of just {enough} could turn it to {other}:", *(f"  {each}" for each in self.contrastive)]
         return "\n".join(lines)
 
@@ -93,7 +97,8 @@ def reasons(
         turning = _needed(order, lambda some: not case.stands(some))
     answers, facts = (about.answer(case.yes), about.answer(not case.yes)), case.facts(kept)
     contrastive = None if turning is None else case.facts(turning)
-    return Reasons(*answers, about.threshold, case.truth, facts, contrastive, tuple(case.leaves))
+    more = len(kept) > 1 or any(case.turns_without(name, order) for name in turning or () if name not in kept)
+    return Reasons(*answers, about.threshold, case.truth, facts, contrastive, tuple(case.leaves), more)
 
 
 def _needed(order: list[str], holds: Callable[[list[str]], bool]) -> list[str]:
@@ -147,6 +152,10 @@ class _PartialCase:
     def stands(self, free: list[str]) -> bool:
         """Whether the decision is the same whatever these values are: one evaluation."""
         return (self.worst(free) > self.about.threshold) == self.yes
+
+    def turns_without(self, name: str, order: list[str]) -> bool:
+        """Whether the decision can turn although this value is as it is."""
+        return not self.stands([other for other in order if other != name])
 
     def worst(self, free: list[str]) -> float:
         """Return the truth that speaks most against the decision when these values are free.

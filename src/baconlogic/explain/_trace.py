@@ -15,9 +15,9 @@ from baconlogic.core.forms import form_of, least_above, points, totals, truths_o
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, Path
 from baconlogic.core.subject import Result, subject
 from baconlogic.core.tree import Tree
-from baconlogic.core.words import aligned, degree, listed, number, one_line, percent
+from baconlogic.core.words import aligned, apart, degree, is_tie, listed, number, one_line, percent
 from baconlogic.explain import _case as cases
-from baconlogic.explain._words import needed
+from baconlogic.explain._words import counted
 
 MATTERS = 1e-9  # an input whose extremes move a gate by less drives nothing
 MOST_CALLED = 3  # features that a part without a name is called by
@@ -58,10 +58,12 @@ class Trace(Result):
         return "\n".join(["true", aligned([], table, left=[1]), "", self._closing()])
 
     def _closing(self) -> str:
-        side = "above" if self.margin > 0.0 else "below" if self.margin < 0.0 else "at"
-        by = "" if self.margin == 0.0 else f"{number(abs(self.margin), abs(self.margin))} "
-        counted = self._counted()
-        said = f"The truth is {number(self.truth)}{counted}, {by}{side} the threshold {number(self.threshold)}"
+        truth, turn = apart(self.truth, self.threshold)
+        side = "above" if self.margin > 0.0 else "below"
+        where = f"{number(abs(self.margin), abs(self.margin))} {side} the threshold {turn}"
+        if is_tie(self.truth, self.threshold):
+            where = f"exactly at the threshold {turn}" + (f", {side} it only by rounding" if self.margin else "")
+        said = f"The truth is {truth}{self._counted()}, {where}"
         known = ""
         if self.probability is not None:
             chance = min(max(self.probability, 1e-12), 1.0 - 1e-12)  # a sigmoid: never quite 0 or 1
@@ -77,7 +79,8 @@ class Trace(Result):
         total, what = sum(own), "" if form == "checklist" else " points"
         turn = self.threshold * total
         least = least_above(totals(own, [truths_of_node(each) for each in root.children]), turn)
-        return f" ({number(self.truth * total)} of {total}{what}; it takes {needed(turn, least, total)})"
+        there, takes = counted(self.truth * total, turn, least, total)
+        return f" ({there}{what}; it takes {takes})"
 
 
 def trace(

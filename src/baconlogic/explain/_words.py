@@ -23,6 +23,7 @@ from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations, sha
 from baconlogic.core.tree import Tree
 from baconlogic.core.words import (
     MOST_CATEGORIES,
+    apart,
     crisp_places,
     degree,
     kinds,
@@ -224,15 +225,23 @@ def statement(leaf: Leaf, negated: bool = False, name: str = "") -> Statement:
     return Statement((leaf,), (negated,), name, spans_of(leaf.criterion, negated))
 
 
-def band(one: Statement, other: Statement, *, both: bool) -> Statement | None:
-    """Return two statements about one feature as one: where `both` hold, or either; None where that is no band."""
+def band(one: Statement, other: Statement, weights: tuple[float, float], role: str) -> Statement | None:
+    """Return two inputs of a step about one feature as one: where both hold, or either; None where that is no band.
+
+    They must weigh the same, or it is not the band that counts but mostly one side of it. Of crisp conditions under a
+    hard gate weights make no difference.
+    """
     if one.leaves[0].feature != other.leaves[0].feature or one.name or other.name or not one.spans or not other.spans:
+        return None
+    free = role in HARD_ROLES and one.crisp and other.crisp
+    if role == NEUTRAL_ROLE or not (free or abs(weights[0] - weights[1]) < EVEN):
         return None
     if len(one.spans) > 1 or len(other.spans) > 1:
         return None
     (low, end), (start, high) = sorted([one.spans[0], other.spans[0]])  # the one that is open to the left comes first
     if math.isfinite(low) or math.isfinite(high) or not (math.isfinite(end) and math.isfinite(start)):
         return None
+    both = role in AND_ROLES
     if both == (end <= start):  # they exclude each other, or one of them always holds
         return None
     spans: tuple[Span, ...] = ((start, end),) if both else ((low, end), (start, high))
@@ -282,6 +291,14 @@ def _share(points: float, total: float) -> str:
         return percent(points)
     near = round(points, 2)
     return number(points if near.is_integer() and abs(points - near) > EVEN else near)
+
+
+def counted(have: float, turn: float, least: float | None, total: float) -> tuple[str, str]:
+    """Say how many points there are and how many it takes, so that one reads whether these are enough."""
+    if least is not None:
+        return f"{number(have)} of {number(total)}", needed(turn, least, total)
+    shown, mark = apart(have, turn, lambda points: _share(points, total))
+    return f"{shown} of {number(total)}", f"more than {mark}"
 
 
 def _stated(table: Criterion, negated: bool) -> tuple[dict[Any, float], float | None]:
@@ -433,6 +450,12 @@ class Group:
         return one_line(self.name) if self.name else f"group {self.number}" if self.number else "the whole"
 
     @property
+    def phrase(self) -> str:
+        """What it needs of its inputs, to be followed by a list of them."""
+        shares = [item.share for item in self.items]
+        return self.level.phrased(even=max(shares) - min(shares) < EVEN)
+
+    @property
     def reference(self) -> str:
         """Its name, or its number with what it is about."""
         if self.name or not self.number:
@@ -484,26 +507,30 @@ def told(tree: Tree) -> tuple[Statement | None, list[Group]]:
 
 
 def _inputs(order: Order, group: Group) -> list[tuple[float, _Unnegated]]:
-    """Return the inputs of a step with their shares."""
-    inputs: list[tuple[float, _Unnegated]] = []
-    waiting = deque([(1.0, group.position, group.negated)])
+    """Return the inputs of a step with their shares: the products of the weights on the way to them, as in the tree.
+
+    A hard gate is a weighted product, and exponents of gates in gates multiply: where all are alike in the end, as in
+    CP(CP(a, b), c), so are the shares.
+    """
+    inputs: list[tuple[float, float, _Unnegated]] = []
+    waiting = deque([(1.0, 1.0, group.position, group.negated)])
     while waiting:
-        above, position, sign = waiting.popleft()
+        above, exponent, position, sign = waiting.popleft()
         gate, below = order[position]
         assert isinstance(gate, Gate)  # noqa: S101
-        level = told_level(gate, sign)
+        level, power = told_level(gate, sign), gate.coefficients.power
         group.codes.append(level.code)
-        power = gate.coefficients.power  # a hard gate is a weighted product: exponents of gates in gates multiply
         strength = len(below) * power if level.role in HARD_ROLES and math.isfinite(power) else 1.0
         for child, weight in zip(below, gate.weights, strict=True):
             found = _below_negations(order, child, negated=sign)
-            node, share = order[found.position][0], above * weight * strength
+            node, share, own = order[found.position][0], above * weight, exponent * weight * strength
             if isinstance(node, Gate) and not found.name and told_level(node, found.negated).role == group.level.role:
-                waiting.append((share, found.position, found.negated))
+                waiting.append((share, own, found.position, found.negated))
             else:
-                inputs.append((share, found))
-    total = sum(share for share, _ in inputs)
-    return [(share / total, found) for share, found in inputs]
+                inputs.append((share, own, found))
+    exponents = [own for _, own, _ in inputs]
+    alike = max(exponents) - min(exponents) < EVEN * max(exponents)
+    return [(1.0 / len(inputs) if alike else share, found) for share, _, found in inputs]
 
 
 def _below_negations(order: Order, position: int, *, negated: bool = False) -> _Unnegated:
@@ -519,15 +546,14 @@ def _below_negations(order: Order, position: int, *, negated: bool = False) -> _
 
 def _tidy(group: Group) -> None:
     """Bring the leaves of a band together, and what weighs most to the front."""
-    both = group.level.role in AND_ROLES
     kept: list[Item] = []
-    for item in group.items if group.level.role != NEUTRAL_ROLE else []:
+    for item in group.items:
         for before in kept:
             if isinstance(item.said, Statement) and isinstance(before.said, Statement):
-                joined = band(before.said, item.said, both=both)
+                joined = band(before.said, item.said, (before.share, item.share), group.level.role)
                 if joined:
                     before.share, before.said = before.share + item.share, joined
                     break
         else:
             kept.append(item)
-    group.items = sorted(kept or group.items, key=lambda item: -item.share)
+    group.items = sorted(kept, key=lambda item: -item.share)
