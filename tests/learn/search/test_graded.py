@@ -38,6 +38,16 @@ def found_in(X, y, **rest):
     return problem, {size: card for (kind, size), card in found.items() if kind == cards.GRADED}
 
 
+def the_sides_of_bands_weigh_the_same(gate):
+    sides = {}
+    for each, weight in zip(gate.inputs, gate.weights, strict=True):
+        if isinstance(each, Leaf) and isinstance(each.criterion, Sigmoid):
+            sides.setdefault(each.feature, []).append(weight)
+    bands = [weights for weights in sides.values() if len(weights) > 1]
+    assert all(np.ptp(weights) < 1e-9 for weights in bands)
+    assert not bands or gate.andness != NEUTRAL
+
+
 @pytest.mark.parametrize("holes", [0.0, 0.1])
 def test_the_tree_says_what_the_search_judged_it_by(holes):
     X, y = ring(holes=holes)
@@ -53,6 +63,7 @@ def test_the_tree_says_what_the_search_judged_it_by(holes):
             if isinstance(node, Gate):
                 steps = np.array(node.weights) * 100
                 assert np.allclose(steps, np.round(steps)) or np.ptp(node.weights) < 1e-9
+                the_sides_of_bands_weigh_the_same(node)
             if isinstance(node, Leaf) and isinstance(node.criterion, Sigmoid):
                 assert float(f"{node.criterion.slope:.2g}") == node.criterion.slope
                 assert (node.criterion.missing is None) == (holes == 0.0)

@@ -273,7 +273,7 @@ class _Smoother:
         own, weight = _own(problem, conditions), problem.share * problem.cases
         draft = refine(own, draft, PINNED) if problem.rows > ROWS else draft
         if len(draft.shape.first) > 1:
-            draft = _named(draft, means=means)
+            draft = _named(draft, _firsts(draft, conditions, own), means=means)
             link, _ = fitted_link(own.truths(draft), problem.y, weight)
             parts(draft.parameters, draft.shape).link[:] = link.steepness, link.threshold
             draft = refine(own, draft, PINNED, pinned=True)
@@ -284,7 +284,7 @@ class _Smoother:
             return None
         coarse, fine = (
             Graded(each, conditions, *fitted_link(own.truths(each), problem.y, weight))
-            for each in (_with_weights(draft, own, steps) for steps in (STEPS, FINE))
+            for each in (_with_weights(draft, own, _firsts(draft, conditions, own), steps) for steps in (STEPS, FINE))
         )
         return fine if fine.loss < coarse.loss - PAYS * len(conditions) else coarse
 
@@ -431,14 +431,24 @@ def _product(kind: str, n: int) -> float:
     return gcd.product(n) if kind == ALL else 1.0 - gcd.product(n)
 
 
-def _named(draft: Draft, *, means: bool) -> Draft:
+def _firsts(draft: Draft, conditions: Sequence[Condition], own: Problem) -> list[list[int]]:
+    """Return, gate by gate and input by input, the place of the first input that reads the same column.
+
+    Two smooth criteria on a column in a gate are the sides of a band.
+    """
+    smooth = {i: c.column for i, c in enumerate(conditions) if not own.fixed[i]}
+    read = [[smooth.get(k, -1 - k) for k in inputs.tolist()] for inputs in draft.shape.gates]
+    return [[columns.index(column) for column in columns] for columns in read]
+
+
+def _named(draft: Draft, firsts: Sequence[Sequence[int]], *, means: bool) -> Draft:
     """Return a draft with the nearest named level in each gate."""
     values, shape = draft.parameters.copy(), draft.shape
     places = parts(values, shape).andness
-    sides = {(gate, column) for gate, column, rising in _uses(draft) if (gate, column, not rising) in _uses(draft)}
-    for j, n in enumerate(np.diff(shape.first).tolist()):
-        mean = means and j not in {gate for gate, _ in sides}  # a band is no mean of its sides
-        levels = [level.andness(n) for level in LEVELS.values() if level.code not in ("CC", "DD", "" if mean else "A")]
+    for j, first in enumerate(firsts):
+        mean = means and len(set(first)) == len(first)  # a band is no mean of its sides
+        skipped = ("CC", "DD", "" if mean else "A")
+        levels = [level.andness(len(first)) for level in LEVELS.values() if level.code not in skipped]
         places[j] = min(levels, key=lambda level: abs(level - draft.parts.andness[j]))
     return draft._replace(parameters=values)
 
@@ -462,15 +472,19 @@ def _rounded(draft: Draft, own: Problem, conditions: Sequence[Condition], column
     return draft._replace(parameters=values)
 
 
-def _with_weights(draft: Draft, own: Problem, steps: int) -> Draft:
-    """Return a draft with its weights in so many steps; in a mean, in the order of what each contributes."""
+def _with_weights(draft: Draft, own: Problem, firsts: Sequence[Sequence[int]], steps: int) -> Draft:
+    """Return a draft with its weights in so many steps; in a mean, in the order of what each contributes.
+
+    The two sides of a band weigh the same, or it would be none.
+    """
     values, truths = draft.parameters.copy(), own.node_truths(draft)
     p = parts(values, draft.shape)
-    for inputs, weights, andness in zip(draft.shape.gates, draft.shape.by_gate(p.weight), p.andness, strict=True):
+    gates = zip(draft.shape.gates, draft.shape.by_gate(p.weight), p.andness, firsts, strict=True)
+    for inputs, weights, andness, first in gates:
         if andness == gcd.NEUTRAL and len(inputs) <= steps:
             weights[:] = in_steps(weights, truths[inputs], own.share, steps) / steps
         else:
-            weights[:] = _steps(weights, steps)
+            weights[:] = _steps(weights, steps, first)
     return draft._replace(parameters=values)
 
 
@@ -482,12 +496,20 @@ def _round_criterion(column: Column, slope: float, centre: float) -> tuple[float
     return slope, short if abs((short - found) * slope) < FINEST else found
 
 
-def _steps(weights: Floats, steps: int) -> Floats:
-    """Return weights as shares of so many steps, or even ones where they hardly differ."""
-    n = len(weights)
-    if np.ptp(weights) < EVEN * STEPS / steps or n > steps:
+def _steps(weights: Floats, steps: int, first: Sequence[int]) -> Floats:
+    """Return weights as shares of so many steps, or even ones where they hardly differ.
+
+    `first`: by input, the first one of the same column, which weighs the same.
+    """
+    n, together = len(weights), np.bincount(first, minlength=len(weights))[first]
+    target = (np.bincount(first, weights)[first] / together) * steps
+    counts, single = np.maximum(np.round(target), 1.0), together == 1
+    left = steps - int(counts[~single].sum())
+    if np.ptp(target) < EVEN * STEPS or left < single.sum() or (left and not single.any()):
         return np.full(n, 1.0 / n)
-    return whole_steps(weights * steps, steps) / steps
+    if single.any():
+        counts[single] = whole_steps(target[single] / target[single].sum() * left, left)
+    return np.asarray(counts / steps)
 
 
 def _leaf(column: Column, condition: Condition, literal: Literal) -> Node:
