@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from baconlogic.core import Floats, Ints
 from baconlogic.core.checks import Parameter, ParameterError
 from baconlogic.core.decision import Link
-from baconlogic.core.nodes import Gate
+from baconlogic.core.nodes import Gate, Leaf
 from baconlogic.core.tree import Tree
 from baconlogic.kernel.compile import interruptible
 from baconlogic.learn import encode
@@ -48,9 +48,8 @@ CALIBRATION = 0.1  # cases' worth of hold on a calibration
 AS_WELL = 0.1  # standard errors by which a simpler tree may lose more
 SEEN = 0.3  # weight of the loss on rows seen, where that on rows held out weighs 1
 EACH = 1.5  # numbers that stand behind each condition, gate and set of weights
-PLACE = 2.0  # log-likelihood that the place of a cut gains by being sought, where there is nothing but cuts
+PLACE = 1.0  # log-likelihood that the place of a cut gains by being sought
 NUMBERS = 5  # that a leaf brings: slope, centre and truth of missing values, and with its gate a weight and an andness
-CUTS = ("checklist", "rules")  # forms of cuts alone
 FLATTEST = 0.05  # steepness of a link that hardly looks at the truth
 
 
@@ -409,8 +408,8 @@ def _estimates(entries: Mapping[Key, PathEntry], cases: float) -> dict[Key, floa
 
     Rows held out are too hard on a tree, for it was learned from fewer rows, and the rows it has seen too easy: a mean
     of both, as Efron's .632 has it, with Akaike's correction of the latter. A tree and the next larger one of its kind
-    are much alike, so this has a say in it. Cards of cuts alone are as sure on one side of a cut as on the other: where
-    it lies matters more than for others, and a few rows that happen to lie well flatter them.
+    are much alike, so this has a say in it. What is as sure right behind a cut as far from it is flattered by a few
+    rows that happen to lie well.
     """
     held = {key: max(entry.loss, entry.in_sample_loss) for key, entry in entries.items()}
     found = {}
@@ -418,9 +417,14 @@ def _estimates(entries: Mapping[Key, PathEntry], cases: float) -> dict[Key, floa
         own = held[kind, size]
         own = (2.0 * own + held.get((kind, size + 1), own)) / 3.0
         seen = entry.in_sample_loss + EACH * _effort(entry) / cases
-        places = size if kind != "tree" and entry.form in CUTS else 0
-        found[kind, size] = (own + SEEN * seen) / (1.0 + SEEN) + PLACE * places / cases
+        found[kind, size] = (own + SEEN * seen) / (1.0 + SEEN) + PLACE * (kind != "tree") * _cuts(entry) / cases
     return found
+
+
+def _cuts(entry: PathEntry) -> int:
+    """Return how many conditions part the numbers of a column at one place."""
+    criteria = [node.criterion for _, node in entry.tree.walk() if isinstance(node, Leaf)]
+    return sum(criterion.crisp and not criterion.categorical for criterion in criteria)
 
 
 def _error(entry: PathEntry, best: PathEntry) -> float:

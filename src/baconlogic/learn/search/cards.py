@@ -304,23 +304,30 @@ class _Builder:
         """Whether a cut or a set says something besides the others on its column.
 
         In a group one cut from the same side says it all, and one from the other side must leave something, and so
-        does one set; of those that stand alone, no two cuts are nearly the same, and no two are counted or needed.
+        does one set; no two that stand alone are counted or needed; and where points add up, no two cuts that do so
+        are nearly the same.
         """
         lone = len(group.conditions) == 1
+        if one.kind == CUT and self.root == SUM and any(self._is_near(one, c, group, card) for c in card.conditions):
+            return False
         beside = [g.conditions[0] for g in card.groups if len(g.conditions) == 1] if lone else group.conditions
-        for other in (c for c in beside if c is not one and c.kind == one.kind and c.column == one.column):
-            if one.kind == TRUTHS:
-                if not lone or self.root != SUM:
-                    return False
-            elif one.kind != CUT:
-                continue
-            elif lone and self.root == SUM:
-                apart = np.abs(self.table.said(one) - self.table.said(other))
-                if min(apart @ self.table.problem.share, (1.0 - apart) @ self.table.problem.share) < APART:
-                    return False
-            elif lone or one.turned == other.turned or joined_band(one, other, both=group.kind == ALL) is None:
-                return False
-        return True
+        others = [c for c in beside if c is not one and c.kind == one.kind and c.column == one.column]
+        if one.kind not in (CUT, TRUTHS) or not others or (lone and self.root == SUM):
+            return True
+        return (
+            one.kind == CUT
+            and not lone
+            and all(one.turned != other.turned and joined_band(one, other, both=group.kind == ALL) for other in others)
+        )
+
+    def _is_near(self, one: Condition, other: Condition, group: Clause, card: Card) -> bool:
+        """Whether another cut on the column, which counts beside this one, parts nearly the same cases."""
+        if other is one or other.kind != CUT or other.column != one.column or other in group.conditions:
+            return False
+        if len(group.conditions) > 1 and not any(g.conditions == (other,) for g in card.groups):
+            return False
+        apart = np.abs(self.table.said(one) - self.table.said(other)) @ self.table.problem.share
+        return bool(min(apart, 1.0 - apart) < APART)
 
     def _allowed(self, card: Card, leaving: Condition | None = None) -> Bools:
         """Return the columns of a condition to come: of required features first; without reuse, those not used yet."""
