@@ -33,6 +33,15 @@ def _log_of(x: float, c: float) -> float:
     return log(max(x, TINY)) + ((1.0 - x) - c)
 
 
+@compiled(reassociate=True, inner=True)
+def dot(x: Floats, y: Floats) -> float:
+    """Return the sum of products."""
+    total = 0.0
+    for i in range(x.size):
+        total += x[i] * y[i]
+    return total
+
+
 class Workspace(NamedTuple):
     """Arrays for a block of rows, by node: the turned truth, its complement, its log, dL/dlog; and products by gate."""
 

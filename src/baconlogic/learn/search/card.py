@@ -22,6 +22,7 @@ from baconlogic.core.decision import Link
 from baconlogic.core.nodes import Gate, Node
 from baconlogic.kernel.compile import compiled
 from baconlogic.kernel.elementary import exp, log_of_one_plus
+from baconlogic.kernel.loops import dot
 from baconlogic.learn.column import NUMBER, Column
 from baconlogic.learn.search.conditions import BAND, CUT, RAMP, TRUTHS, Condition, between, joined_band
 from baconlogic.learn.search.grid import PRICE
@@ -223,14 +224,6 @@ def _sum_of(v: Floats, items: Floats, out: Floats) -> None:
 
 
 @compiled(reassociate=True, inner=True)
-def _dot(x: Floats, y: Floats) -> float:
-    total = 0.0
-    for i in range(x.size):
-        total += x[i] * y[i]
-    return total
-
-
-@compiled(reassociate=True, inner=True)
 def _dot3(x: Floats, y: Floats, z: Floats) -> float:
     total = 0.0
     for i in range(x.size):
@@ -275,7 +268,7 @@ def regress(items: Floats, y: Floats, weight: Floats, ridge: float, v: Floats, s
     slope, curvature, u = np.empty(rows), np.empty(rows), np.empty(rows)
     penalty, total = np.zeros(k + 1), weight.sum()
     for a in range(k):
-        mean = _dot(items[a], weight) / total
+        mean = dot(items[a], weight) / total
         penalty[a + 1] = ridge * max(_dot3(items[a], items[a], weight) / total - mean * mean, 0.0) + 1e-6
     g, h, step, new = np.empty(k + 1), np.empty((k + 1, k + 1)), np.empty(k + 1), np.empty(k + 1)
     _sum_of(v, items, u)
@@ -283,8 +276,8 @@ def regress(items: Floats, y: Floats, weight: Floats, ridge: float, v: Floats, s
     for _ in range(steps):
         g[0], h[0, 0] = slope.sum(), curvature.sum()
         for a in range(k):
-            g[a + 1] = _dot(items[a], slope) + penalty[a + 1] * v[a + 1]
-            h[a + 1, 0] = _dot(items[a], curvature)
+            g[a + 1] = dot(items[a], slope) + penalty[a + 1] * v[a + 1]
+            h[a + 1, 0] = dot(items[a], curvature)
             for b in range(a + 1):
                 h[a + 1, b + 1] = _dot3(items[a], items[b], curvature)
             h[a + 1, a + 1] += penalty[a + 1] + 1e-7

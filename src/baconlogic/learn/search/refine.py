@@ -33,7 +33,7 @@ from baconlogic.core import Floats, Ints, gcd
 from baconlogic.kernel import loops
 from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.compile import compiled
-from baconlogic.kernel.loops import Workspace
+from baconlogic.kernel.loops import Workspace, dot
 from baconlogic.kernel.loss import Batch, Settings, Topology
 from baconlogic.learn.search import draft as drafts
 from baconlogic.learn.search.draft import CRISP, STEEPNESS, THRESHOLD, Draft, Literal
@@ -241,20 +241,12 @@ def _penalised(free: Floats, objective: Objective, values: Floats, slope: Floats
     return loss
 
 
-@compiled(reassociate=True, inner=True)
-def _dot(a: Floats, b: Floats) -> float:
-    total = 0.0
-    for i in range(a.size):
-        total += a[i] * b[i]
-    return total
-
-
 @compiled(reassociate=False, inner=True)
 def _direction(inverse: Floats, gradient: Floats, free: Floats, f: Freedom, out: Floats) -> float:
     """Fill in the quasi-Newton direction, less what would leave the bounds; return the slope of the loss along it."""
     slope = 0.0
     for i in range(free.size):
-        total = -_dot(inverse[i], gradient)
+        total = -dot(inverse[i], gradient)
         stuck = (total < 0.0 and free[i] <= f.low_free[i]) or (total > 0.0 and free[i] >= f.high_free[i])
         out[i] = 0.0 if stuck else total
         slope += out[i] * gradient[i]
@@ -264,12 +256,12 @@ def _direction(inverse: Floats, gradient: Floats, free: Floats, f: Freedom, out:
 @compiled(reassociate=False, inner=True)
 def _update(inverse: Floats, moved: Floats, change: Floats, turned: Floats) -> None:
     """BFGS: make the inverse Hessian agree with the change of gradient that the last move brought."""
-    n, curvature = moved.size, _dot(moved, change)
-    if curvature <= 1e-12 * sqrt(_dot(moved, moved) * _dot(change, change)):
+    n, curvature = moved.size, dot(moved, change)
+    if curvature <= 1e-12 * sqrt(dot(moved, moved) * dot(change, change)):
         return
     for i in range(n):
-        turned[i] = _dot(inverse[i], change)
-    factor = (1.0 + _dot(change, turned) / curvature) / curvature
+        turned[i] = dot(inverse[i], change)
+    factor = (1.0 + dot(change, turned) / curvature) / curvature
     for i in range(n):
         for j in range(n):
             cross = moved[i] * turned[j] + turned[i] * moved[j]
@@ -303,7 +295,7 @@ def _descend(values: Floats, objective: Objective, inverse: Floats, steps: int) 
         if step >= 0:
             tries += 1
             far = not new_loss <= loss + 1e-4 * size * along
-            if tries < TRIES and (far or _dot(new_gradient, ahead) < 0.9 * along):
+            if tries < TRIES and (far or dot(new_gradient, ahead) < 0.9 * along):
                 low, high = (low, size) if far else (size, high)
                 size = 0.5 * (low + high) if high < np.inf else 2.0 * size
                 continue
