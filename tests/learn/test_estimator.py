@@ -23,6 +23,7 @@ from baconlogic.learn.search import Growth, Sinkhorn
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:y holds a single class")  # of that it is told, and fitted
 @parametrize_with_checks(
     [
         BaconClassifier(),

@@ -269,7 +269,7 @@ def test_breast_cancer_screening_finds_all_and_treatment_is_always_right():
     """On truths of trees that had not seen the patient; the paper's in-sample figures are 0.6397 and 0.9575."""
     data = datasets.breast_cancer()
     table = thresholds.scenarios(
-        BaconClassifier(random_state=0, max_leaves=5), data.frame().drop(columns="target"), data.y
+        BaconClassifier(random_state=0, form="scorecard", max_leaves=5), data.frame().drop(columns="target"), data.y
     )
     screening, diagnosis, treatment = table.same_rows
     assert screening.recall == 1.0
