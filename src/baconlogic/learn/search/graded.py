@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import copysign, exp, floor, log, log10
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.tree import DecisionTreeRegressor
 
 from baconlogic.core import Floats, Ints, gcd
 from baconlogic.core.criteria import Sigmoid
@@ -42,14 +43,15 @@ from baconlogic.learn.search.card import (
     shared_name,
     whole_steps,
 )
-from baconlogic.learn.search.conditions import BAND, CUT, HILL, RAMP, TRUTHS, Condition
+from baconlogic.learn.search.conditions import BAND, CUT, FEWEST, HILL, RAMP, TRUTHS, Condition
 from baconlogic.learn.search.draft import Draft, Literal
 from baconlogic.learn.search.problem import Problem, Request
-from baconlogic.learn.search.refine import refine
+from baconlogic.learn.search.refine import ANDNESS, GATES, refine
 from baconlogic.learn.search.screen import Proposal, Screen
 
 SHORT, LONG, PINNED = 6, 25, 15  # steps of descent: of a try, of the best of them, with named levels
 TRIES, SWAPS, FINALISTS = 4, 3, 2
+DEPTH, RULES = 3, 2  # literals in a rule at most; rules of each length that are tried
 CATCH_UP = 3.0  # log-likelihood that a long descent may make up for
 ROWS = 1000  # that tell one structure from another; the numbers are learned on all
 SCREENED = 400  # rows that tell which leaves to try
@@ -63,6 +65,7 @@ EVEN = 0.05  # weights that are all this near to each other are equal
 FINEST = 0.2  # of the stretch in which a criterion turns: centres are rounded to this
 CERTAIN = 1e-300  # stands for a truth of 0
 QUARTERS = 4  # steps of the truth of a missing value
+FAR_OUT = 1e9  # stands for a missing value where a regression tree reads it
 
 
 Joined = tuple[str, list[tuple[Condition, Literal]]]  # a group: how it is joined, and its leaves
@@ -112,7 +115,7 @@ def graded(
 
     `hands` are the best cards of other kinds, by size.
     """
-    grower = _Smoother(problem, hands, request.seed)
+    grower = _Smoother(problem, hands, request.seed, most)
     if not grower.conditions:
         return
     least, told, idle = np.inf, np.inf, 0
@@ -134,8 +137,8 @@ def graded(
 class _Smoother:
     """Grows smooth cards on one problem: on a sample, where it has many rows."""
 
-    def __init__(self, problem: Problem, hands: Mapping[int, Hand], seed: int) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, hands: Mapping[int, Hand], seed: int, most: int) -> None:
+        self.problem, self.most = problem, most
         conditions = [c for hand in hands.values() for group in hand.groups for c in group.conditions]
         numbers = sorted({c.column for c in conditions if _scale(problem.table[c.column])} | self._promising())
         kept = [self._upright(c) for c in conditions if not _smooth(c, problem.table[c.column]) and c.kind in FIXED]
@@ -143,7 +146,9 @@ class _Smoother:
         self.own, screened = (_own(_sample(problem, rows, seed), self.conditions) for rows in (ROWS, SCREENED))
         self.screen = Screen(screened)
         self.grows = not (problem.required or problem.parts)  # what is asked for, cards of other kinds have
+        self.shown = np.clip(self.own.X.T, -FAR_OUT, FAR_OUT).astype(np.float32)  # as regression trees take it
         self.best: dict[int, Draft] = {}
+        self.ruled: dict[int, list[Draft]] = {}  # by size: cards with a rule more, to be tried
         starts = (self._start(hand) for _, hand in sorted(hands.items()))
         self.starts = {draft.leaves: draft for draft in starts if draft is not None}
 
@@ -170,10 +175,13 @@ class _Smoother:
         if grows:
             below = self.best.get(size - 1)
             tried += self._refined(self._first() if size == 1 else self._extended(below) if below else [])
+            tried += self._refined(self.ruled.pop(size, []))
         best = min(tried, key=_loss, default=None)
         if best is not None:
             swapped = self._refined(self._swapped(best), best.loss) if grows else []
             self.best[size] = best = min([best, *swapped], key=_loss)
+            for rule in self._rules(best) if grows and size + 2 <= self.most else []:
+                self.ruled.setdefault(rule.leaves, []).append(rule)
         return best
 
     def _refined(self, tries: Sequence[Draft], known: float = np.inf) -> list[Draft]:
@@ -181,6 +189,31 @@ class _Smoother:
         short = sorted((refine(self.own, draft, SHORT) for draft in tries), key=_loss)[:FINALISTS]
         bound = min([known, *(draft.loss for draft in short)]) + CATCH_UP / self.problem.cases
         return [refine(self.own, draft, LONG) for draft in short if draft.loss <= bound]
+
+    def _rules(self, draft: Draft) -> list[Draft]:
+        """Return cards with a group more: paths of a small regression tree through what is left to explain."""
+        own, found, free = self.own, list[Draft](), dict.fromkeys(range(2, DEPTH + 1), RULES)
+        left = own.y - gcd.logistic(own.decision_values(draft))
+        tree = DecisionTreeRegressor(max_depth=DEPTH, min_samples_leaf=max(FEWEST, own.rows // 100), random_state=0)
+        for value, path in _paths(tree.fit(self.shown, left, own.share).tree_):
+            sides = {(k, above == (value > 0.0)): mark for k, mark, above in path}  # the last mark is the narrowest
+            leaves = [self._side(k, 1.0 if rising else -1.0, mark) for (k, rising), mark in sides.items()]
+            if free.get(len(leaves), 0) and self._may_join(draft, leaves):
+                new = drafts.attach(draft, leaves, _product(ALL if value > 0.0 else ANY, len(leaves)))
+                if self._plain(new):
+                    free[len(leaves)] -= 1
+                    found.append(new)
+        return found
+
+    def _side(self, column: int, way: float, mark: float) -> Literal:
+        return Literal(column, way) if self.own.fixed[column] else Literal(column, way * SLOPE, mark)
+
+    def _may_join(self, draft: Draft, leaves: Sequence[Literal]) -> bool:
+        """Whether leaves go the way that is asked for, and read features not used yet where each may be used once."""
+        columns = [leaf.column for leaf in leaves]
+        once = len(set(columns)) == len(columns) and np.isin(columns, self._columns(draft)).all()
+        asked = self.own.direction[columns] * np.array([leaf.slope for leaf in leaves])
+        return bool((asked >= 0.0).all() and (self.problem.reuse or once))
 
     def _first(self) -> list[Draft]:
         """Return the most promising cards of one leaf."""
@@ -271,22 +304,30 @@ class _Smoother:
         draft = draft._replace(columns=np.arange(draft.leaves), parameters=draft.parameters.copy())
         draft.parts.slope[turned] = 1.0
         own, weight = _own(problem, conditions), problem.share * problem.cases
-        draft = refine(own, draft, PINNED) if problem.rows > ROWS else draft
-        if len(draft.shape.first) > 1:
-            draft = _named(draft, _firsts(draft, conditions, own), means=means)
-            link, _ = fitted_link(own.truths(draft), problem.y, weight)
-            parts(draft.parameters, draft.shape).link[:] = link.steepness, link.threshold
-            draft = refine(own, draft, PINNED, pinned=True)
-        draft = _rounded(draft, own, conditions, table)
-        p = draft.parts
+        draft, firsts = refine(own, draft, PINNED) if problem.rows > ROWS else draft, _firsts(draft, conditions, own)
+
+        def linked(draft: Draft) -> Graded:
+            return Graded(draft, conditions, *fitted_link(own.truths(draft), problem.y, weight))
+
+        def settled(draft: Draft, pinned: str) -> Draft:
+            """Return a draft of which some numbers were changed and are to stay, with the rest learned again."""
+            values, link = draft.parameters.copy(), linked(draft).link
+            parts(values, draft.shape).link[:] = link.steepness, link.threshold
+            return refine(own, draft._replace(parameters=values), PINNED, pinned=pinned)
+
+        def rounded(draft: Draft, steps: int) -> Graded:
+            if firsts:
+                draft = settled(_with_weights(draft, own, firsts, steps), GATES)
+            return linked(_with_weights(_rounded(draft, own, conditions, table), own, firsts, steps))
+
+        draft = settled(_named(draft, firsts, means=means), ANDNESS) if firsts else draft
+        card, pays = rounded(draft, STEPS), PAYS * len(conditions)
+        if firsts and linked(draft).loss < card.loss - pays:
+            fine = rounded(draft, FINE)
+            card = fine if fine.loss < card.loss - pays else card
+        p = card.draft.parts
         leaves = [(c.column, p.slope[i], p.centre[i]) for i, c in enumerate(conditions) if not own.fixed[i]]
-        if len(set(leaves)) < len(leaves):
-            return None
-        coarse, fine = (
-            Graded(each, conditions, *fitted_link(own.truths(each), problem.y, weight))
-            for each in (_with_weights(draft, own, _firsts(draft, conditions, own), steps) for steps in (STEPS, FINE))
-        )
-        return fine if fine.loss < coarse.loss - PAYS * len(conditions) else coarse
+        return card if len(set(leaves)) == len(leaves) else None
 
 
 def _loss(draft: Draft) -> float:
@@ -301,6 +342,18 @@ def _different(proposals: Iterator[Proposal], most: int) -> list[Proposal]:
         if len(found) == most:
             break
     return list(found.values())
+
+
+def _paths(tree: Any) -> list[tuple[float, list[tuple[int, float, bool]]]]:
+    """Return mean and path (column, mark, whether above it) of each node of a regression tree, most telling first."""
+    found, waiting = list[tuple[float, float, list[tuple[int, float, bool]]]](), [(0, list[tuple[int, float, bool]]())]
+    for node, path in waiting:
+        mean = float(tree.value[node, 0, 0])
+        found.append((mean * mean * float(tree.weighted_n_node_samples[node]), mean, path))
+        if tree.children_left[node] >= 0:
+            at = int(tree.feature[node]), float(tree.threshold[node])
+            waiting += [(tree.children_left[node], [*path, (*at, False)]), (tree.children_right[node], [*path, (*at, True)])]
+    return [(mean, path) for _, mean, path in sorted(found, key=lambda each: -each[0])]
 
 
 def _uses(draft: Draft) -> list[tuple[int, int, bool]]:

@@ -22,6 +22,7 @@ give the loss of every cut at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from math import exp, log, sqrt
 from typing import NamedTuple
@@ -41,6 +42,7 @@ from baconlogic.learn.search.problem import Found, Problem, Request
 from baconlogic.learn.search.screen import EDGE, losses_at, view_of
 
 LINEAR, EXPONENTIAL, BOUNDED, SHARE = 0, 1, 2, 3
+ANDNESS, GATES = "andness", "gates"  # what may be pinned: the levels of gates, or these and their weights
 STEEPEST = 1e4  # of a slope, on the robust scale
 FLOOR = 0.04  # the part of a gate's weight that its inputs share evenly, whatever is learned
 LEAST_WEIGHT = FLOOR / 2.0  # of an input that must not weigh more than the other
@@ -53,6 +55,7 @@ USUAL = (  # and spread, unconstrained: slope, centre, missing, table, weight, a
 LINK_REACH = 4.0
 USUAL_CURVATURE = 0.1  # of the loss in an unconstrained parameter; where BFGS starts from
 HALF_ROOT = sqrt(0.5)  # two weights share what one number does
+LEAST_PART = 1e-4  # of what lies between two bounds: there a slope is left
 SHORT = gcd.SHORT_OF_DRASTIC
 TRIES = 12  # lengths of one step
 STEPS = 200  # of descent where a structure is given
@@ -73,8 +76,8 @@ class Freedom(NamedTuple):
     spread: Floats
 
 
-def freedom(problem: Problem, draft: Draft, *, pinned: bool = False) -> Freedom:
-    """Return how the parameters of a draft may move; `pinned`: andness stays as it is."""
+def freedom(problem: Problem, draft: Draft, *, pinned: str = "") -> Freedom:
+    """Return how the parameters of a draft may move; `pinned` ("andness" or "gates"): what stays as it is."""
     m, gates, edges, logits = draft.leaves, len(draft.shape.first) - 1, len(draft.shape.inputs), int(draft.tables[-1])
     low, high = (draft.parts.andness,) * 2 if pinned else gate_bounds(problem, draft)
     block = [m, m, m, logits, edges, gates, 1, 1]
@@ -96,6 +99,8 @@ def freedom(problem: Problem, draft: Draft, *, pinned: bool = False) -> Freedom:
     open_ends = (kind == BOUNDED) | (kind == SHARE)
     low_free, high_free = (np.where(open_ends, end, ends) for end, ends in ((-9.0, lows), (9.0, highs)))
     usual, spread = along(*(mean for mean, _ in USUAL)), along(*(spread for _, spread in USUAL))
+    for place, value in _pins(draft, pinned):
+        low_free[place] = high_free[place] = usual[place] = value
     usual[3 * m : 3 * m + logits] = _usual_logits(problem, draft)
     coded = np.diff(draft.tables) > 0
     learned = (problem.learned & ~problem.fixed)[draft.columns] | coded
@@ -103,6 +108,16 @@ def freedom(problem: Problem, draft: Draft, *, pinned: bool = False) -> Freedom:
     moves[: 3 * m] = np.concatenate([learned & ~coded, learned & ~coded, learned & problem.gaps[draft.columns]])
     found = sign, lows, highs, low_free, high_free, usual, spread
     return Freedom(np.flatnonzero(moves), kind[moves], *(np.asarray(each[moves], dtype=float) for each in found))
+
+
+def _pins(draft: Draft, pinned: str) -> Iterator[tuple[slice, Floats]]:
+    """Yield the places of parameters that stay, and the unconstrained ones they have as `_to_free` has it."""
+    gates, edges = len(draft.shape.first) - 1, len(draft.shape.inputs)
+    if pinned and gates:
+        yield slice(-2 - gates, -2), np.full(gates, log(LEAST_PART / (1.0 - LEAST_PART)))  # between two equal bounds
+    if pinned == GATES and gates:
+        logs = [np.log((w - FLOOR / len(w)) / (1.0 - FLOOR)) / HALF_ROOT for w in draft.weights]
+        yield slice(-2 - gates - edges, -2 - gates), np.concatenate([each - each.mean() for each in logs])
 
 
 def _usual_logits(problem: Problem, draft: Draft) -> Floats:
@@ -141,7 +156,7 @@ def _to_free(values: Floats, f: Freedom, shape: Topology) -> Floats:
             free[i] = min(max(log(max(f.sign[i] * value, 1e-300)), f.low[i]), f.high[i])
         elif f.kind[i] == BOUNDED:
             part = (value - f.low[i]) / max(f.high[i] - f.low[i], 1e-12)
-            part = min(max(part, 1e-4), 1.0 - 1e-4)
+            part = min(max(part, LEAST_PART), 1.0 - LEAST_PART)
             free[i] = log(part / (1.0 - part))
         elif f.kind[i] == LINEAR:
             free[i] = min(max(value, f.low[i]), f.high[i])
@@ -154,7 +169,7 @@ def _to_free(values: Floats, f: Freedom, shape: Topology) -> Floats:
         n, mean = end - start, 0.0
         for i in range(start, end):
             share = (values[f.where[i]] - FLOOR / n) / (1.0 - FLOOR)
-            free[i] = log(min(max(share, 1e-4), 1.0 - 1e-4)) / HALF_ROOT
+            free[i] = log(min(max(share, LEAST_PART), 1.0 - LEAST_PART)) / HALF_ROOT
             mean += free[i] / n
         for i in range(start, end):
             free[i] = min(max(free[i] - mean, f.low_free[i]), f.high_free[i])
@@ -317,15 +332,18 @@ def _descend(values: Floats, objective: Objective, inverse: Floats, steps: int) 
     return loss
 
 
-def refine(problem: Problem, draft: Draft, steps: int, *, pinned: bool = False) -> Draft:
-    """Return the draft that `steps` of descent reach at most; `pinned`: andness stays as it is."""
+def refine(problem: Problem, draft: Draft, steps: int, *, pinned: str = "") -> Draft:
+    """Return the draft that `steps` of descent reach at most; `pinned` ("andness" or "gates"): what stays as it is."""
     values, work = draft.parameters.copy(), kernel.workspace(draft.shape, min(kernel.BLOCK, problem.rows))
     kernel.parts(values, draft.shape).missing[~problem.gaps[draft.columns]] = 0.0
     settings = Settings(calibrated=True, knee=problem.knee, penalty=0.0, amplifier=1.0)  # cross-entropy, nothing else
     free, strength = freedom(problem, draft, pinned=pinned), problem.penalty / problem.cases
     batch, in_values = problem.batch(draft), np.empty_like(values)
     objective = Objective(free, strength, draft.shape, batch, settings, work, in_values)
-    loss = _descend(values, objective, np.eye(len(free.where)) / USUAL_CURVATURE, steps)
+    moves = free.low_free < free.high_free  # what is pinned has no part in any step
+    loss = _descend(values, objective, np.diag(moves / USUAL_CURVATURE), steps)
+    if pinned == GATES:  # to the last digit
+        kernel.parts(values, draft.shape).weight[:] = draft.parts.weight
     return draft._replace(parameters=values, loss=float(loss))
 
 
