@@ -50,7 +50,7 @@ FORMS = {  # the kinds of cards of each
     "graded": (GRADED,),
 }
 USUAL, PARTS = FORMS["auto"], ("plain", "points")
-STAYING = ("plain", GRADED)  # kinds that folds are asked about in any case
+STAYING, FAR = ("plain", GRADED), 3.0  # kinds that folds are asked about unless they are behind so many times as much
 
 
 class Cards(BaseEstimator):  # type: ignore[misc]
@@ -111,11 +111,12 @@ class Cards(BaseEstimator):  # type: ignore[misc]
     def _worthwhile(self, problem: Problem, found: Mapping[tuple[str, int], Finished]) -> Cards:
         """Return the search for those kinds that lose no more on rows they have seen than chance may make up for.
 
-        What is smooth or plain fits the rows seen less well, and others as well or better: such cards stay.
+        What is smooth or plain fits the rows seen less well, and others as well or better: such cards stay longer.
         """
         losses = {kind: min(hand.loss for (own, _), hand in found.items() if own == kind) for kind, _ in found}
-        bound = min(losses.values(), default=0.0) + hope(problem)
-        kinds = tuple(kind for kind in self.kinds if kind in losses and (kind in STAYING or losses[kind] <= bound))
+        least, behind = min(losses.values(), default=0.0), hope(problem)
+        bounds = {kind: least + behind * (FAR if kind in STAYING else 1.0) for kind in losses}
+        kinds = tuple(kind for kind in self.kinds if kind in losses and losses[kind] <= bounds[kind])
         return Cards(max_leaves=self.max_leaves, kinds=kinds)
 
 

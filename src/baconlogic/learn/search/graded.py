@@ -146,7 +146,9 @@ class _Smoother:
         self.own, screened = (_own(_sample(problem, rows, seed), self.conditions) for rows in (ROWS, SCREENED))
         self.screen = Screen(screened)
         self.grows = not (problem.required or problem.parts)  # what is asked for, cards of other kinds have
-        self.shown = np.clip(self.own.X.T, -FAR_OUT, FAR_OUT).astype(np.float32)  # as regression trees take it
+        self.shown = np.ascontiguousarray(
+            np.clip(self.own.X.T, -FAR_OUT, FAR_OUT), np.float32
+        )  # as regression trees take it
         self.best: dict[int, Draft] = {}
         self.ruled: dict[int, list[Draft]] = {}  # by size: cards with a rule more, to be tried
         starts = (self._start(hand) for _, hand in sorted(hands.items()))
@@ -175,7 +177,7 @@ class _Smoother:
         if grows:
             below = self.best.get(size - 1)
             tried += self._refined(self._first() if size == 1 else self._extended(below) if below else [])
-            tried += self._refined(self.ruled.pop(size, []))
+            tried += self._refined(self.ruled.pop(size, []))  # by themselves: a short descent does not do them justice
         best = min(tried, key=_loss, default=None)
         if best is not None:
             swapped = self._refined(self._swapped(best), best.loss) if grows else []
@@ -195,7 +197,7 @@ class _Smoother:
         own, found, free = self.own, list[Draft](), dict.fromkeys(range(2, DEPTH + 1), RULES)
         left = own.y - gcd.logistic(own.decision_values(draft))
         tree = DecisionTreeRegressor(max_depth=DEPTH, min_samples_leaf=max(FEWEST, own.rows // 100), random_state=0)
-        for value, path in _paths(tree.fit(self.shown, left, own.share).tree_):
+        for value, path in _paths(tree.fit(self.shown, left, own.share, check_input=False).tree_):
             sides = {(k, above == (value > 0.0)): mark for k, mark, above in path}  # the last mark is the narrowest
             leaves = [self._side(k, 1.0 if rising else -1.0, mark) for (k, rising), mark in sides.items()]
             if free.get(len(leaves), 0) and self._may_join(draft, leaves):
@@ -316,13 +318,14 @@ class _Smoother:
             return refine(own, draft._replace(parameters=values), PINNED, pinned=pinned)
 
         def rounded(draft: Draft, steps: int) -> Graded:
-            if firsts:
-                draft = settled(_with_weights(draft, own, firsts, steps), GATES)
+            draft = _with_weights(draft, own, firsts, steps)
+            draft = settled(draft, GATES) if linked(draft).loss > known + PAYS else draft
             return linked(_with_weights(_rounded(draft, own, conditions, table), own, firsts, steps))
 
         draft = settled(_named(draft, firsts, means=means), ANDNESS) if firsts else draft
-        card, pays = rounded(draft, STEPS), PAYS * len(conditions)
-        if firsts and linked(draft).loss < card.loss - pays:
+        known, pays = linked(draft).loss, PAYS * len(conditions)
+        card = rounded(draft, STEPS)
+        if card.loss > known + pays:
             fine = rounded(draft, FINE)
             card = fine if fine.loss < card.loss - pays else card
         p = card.draft.parts
@@ -352,7 +355,10 @@ def _paths(tree: Any) -> list[tuple[float, list[tuple[int, float, bool]]]]:
         found.append((mean * mean * float(tree.weighted_n_node_samples[node]), mean, path))
         if tree.children_left[node] >= 0:
             at = int(tree.feature[node]), float(tree.threshold[node])
-            waiting += [(tree.children_left[node], [*path, (*at, False)]), (tree.children_right[node], [*path, (*at, True)])]
+            waiting += [
+                (tree.children_left[node], [*path, (*at, False)]),
+                (tree.children_right[node], [*path, (*at, True)]),
+            ]
     return [(mean, path) for _, mean, path in sorted(found, key=lambda each: -each[0])]
 
 
