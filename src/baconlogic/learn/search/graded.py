@@ -3,12 +3,12 @@
 Such a card is grown leaf by leaf (`_Smoother`): a new leaf goes into a group that is there, beside a leaf that stands
 alone, or above them all; two or three at once, a path of a small regression tree on the residual, become a group. The
 most promising are refined shortly and the best of them at length, each other leaf is tried in the place of each. The
-best card of other kinds of each size is a rival: its cuts and ramps become smooth criteria, and a band two of them. Sets
-of categories and columns of 0 and 1 stay as those cards have them.
+best card of other kinds of each size is a rival: its cuts and ramps become smooth criteria, and a band two of them.
+Sets of categories and columns of 0 and 1 stay as those cards have them.
 
 At the end every gate takes the nearest named level, then weights are rounded, and what is left is learned again after
-either: criteria make up for much of what that costs. They are rounded last, which hardly costs anything, and the link is
-fitted to that.
+either: criteria make up for much of what that costs. They are rounded last, which hardly costs anything, and the link
+is fitted to that.
 """
 
 from __future__ import annotations
