@@ -1,9 +1,12 @@
 """Graded cards are what is printed: named levels, round numbers, and the tree says what the search judged it by."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from card_laws import card_problem, laws_of_a_card
+from objective import joins_each_once
 from sklearn.tree import DecisionTreeClassifier
 
 from baconlogic import BaconClassifier, Gate, Leaf, Tree
@@ -12,6 +15,7 @@ from baconlogic.core.criteria import Sigmoid
 from baconlogic.learn import encode
 from baconlogic.learn.column import Column
 from baconlogic.learn.search import cards
+from baconlogic.learn.search import graded as smooth
 from baconlogic.learn.search.conditions import BAND, CUT, HILL, RAMP, Condition, between
 from baconlogic.learn.search.problem import Request
 
@@ -128,3 +132,31 @@ def test_more_leaves_than_steps_of_a_weight_are_no_obstacle():
     for card in found.values():
         assert all(abs(sum(weights) - 1.0) < 1e-9 and min(weights) > 0.0 for weights in card.draft.weights)
         laws_of_a_card(Tree(card.node(problem.table, "gcd")), card.leaves)
+
+
+def test_a_rule_that_no_single_leaf_leads_to_is_found():
+    """Fields of a board: no column says anything by itself, so a group of two must come in at once."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.uniform(-1.0, 1.0, (800, 3)), columns=["a", "b", "c"])
+    y = ((X["a"] > 0.0) == (X["b"] > 0.0)).to_numpy().astype(float)
+    problem, graded = found_in(X, y)
+    best = min(card.loss for card in graded.values())
+    assert best < 0.25 * len(y) * np.log(2.0)
+    grower = smooth._Smoother(problem, {}, 0, 10)
+    first = grower.best_of(1, grows=True)
+    new = grower._rules(first)
+    assert new
+    assert all(grower._plain(draft) and first.leaves + 2 <= draft.leaves <= first.leaves + 3 for draft in new)
+    assert all(joins_each_once(draft.shape, draft.leaves) for draft in new)
+
+
+@pytest.mark.parametrize("way", [1, -1])
+def test_rules_go_the_way_that_is_asked_for(way):
+    X, y = ring()
+    problem = card_problem(encode.read(Columns(X), np.ones(len(X))), y)
+    asked = replace(problem, directions=np.array([way, 0, 0, 0]))
+    grower = smooth._Smoother(asked, {}, 0, 10)
+    column = next(k for k, c in enumerate(grower.conditions) if c.column == 0)
+    for draft in grower._rules(grower.best_of(1, grows=True)):
+        slopes = draft.parts.slope[draft.columns == column]
+        assert (slopes * way > 0.0).all()

@@ -11,7 +11,7 @@ from baconlogic.kernel import loss as kernel
 from baconlogic.learn.search import draft as drafts
 from baconlogic.learn.search.growth import Grower
 from baconlogic.learn.search.problem import Problem
-from baconlogic.learn.search.refine import refine, sharpen
+from baconlogic.learn.search.refine import ANDNESS, GATES, refine, sharpen
 from baconlogic.learn.search.screen import BINS, SHORTLIST, Screen, bins
 
 
@@ -140,3 +140,39 @@ def test_a_missing_value_that_tells_the_class_is_learned():
     best = Grower(problem(x, y)).run(1)[1]
     assert best.loss < 0.2
     assert best.parts.missing[0] > 0
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([ANDNESS, GATES]))
+def test_what_is_pinned_stays_and_the_rest_only_gains(seed, pinned):
+    """The loss that falls is the one that is told: nothing that has no effect may be paid for by what has one."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(0.0, 1.0, (4, 120))
+    own = problem(X, (X[0] + X[1] * X[2] + rng.normal(0.0, 0.5, 120) > 0.0).astype(float))
+    leaves = [drafts.Literal(k, *rng.normal(0.0, 1.0, 2)) for k in range(4)]
+    weights = np.r_[rng.dirichlet([2.0] * 3), rng.dirichlet([2.0] * 2)] * 0.94 + np.r_[[0.02] * 3, [0.03] * 2]
+    start = drafts.join(kernel.topology([[0, 1, 2], [4, 3]]), leaves, weights, rng.choice([0.25, 0.5, 0.75], 2))
+    end = refine(own, start, 20, pinned=pinned)
+    np.testing.assert_array_equal(end.parts.andness, start.parts.andness)
+    if pinned == GATES:
+        np.testing.assert_array_equal(end.parts.weight, start.parts.weight)
+    assert end.loss <= refine(own, start, 0, pinned=pinned).loss + 1e-12
+    assert np.isclose(end.loss, refine(own, end, 0, pinned=pinned).loss, rtol=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 3), st.booleans())
+def test_a_group_is_attached_to_any_card(seed, size, conjunctive):
+    """The card keeps its leaves and stays two levels deep; the group's andness is the one asked for."""
+    rng = np.random.default_rng(seed)
+    gates = [[], [[0, 1, 2]], [[0, 1], [3, 2]]][rng.integers(3)]
+    leaves = [drafts.Literal(k) for k in range(3 if gates else 1)]
+    weights = np.concatenate([rng.dirichlet([2.0] * len(each)) for each in gates] or [[]])
+    start = drafts.join(kernel.topology(gates), leaves, weights, rng.choice([0.2, 0.5, 0.8], len(gates)))
+    andness = 0.9 if conjunctive else 0.1
+    new = drafts.attach(start, [drafts.Literal(7)] * size, andness)
+    assert joins_each_once(new.shape, new.leaves)
+    assert new.columns.tolist() == [*start.columns.tolist(), *[7] * size]
+    group = next(j for j, inputs in enumerate(new.shape.gates) if len(start.columns) in inputs)
+    assert new.parts.andness[group] == andness
+    assert all(np.isclose(each.sum(), 1.0) for each in new.weights)
+    root = new.shape.gates[-1]
+    assert all(k < new.leaves or all(i < new.leaves for i in new.shape.gates[k - new.leaves]) for k in root)
