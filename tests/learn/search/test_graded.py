@@ -160,3 +160,18 @@ def test_rules_go_the_way_that_is_asked_for(way):
     for draft in grower._rules(grower.best_of(1, grows=True)):
         slopes = draft.parts.slope[draft.columns == column]
         assert (slopes * way > 0.0).all()
+
+
+def test_a_gate_has_no_two_sets_of_one_column():
+    """Two tables of the same categories, each nearly the other, read as a mistake."""
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"class": rng.choice(["1st", "2nd", "3rd"], 700), "size": rng.normal(0.0, 1.0, 700)}).astype(
+        {"class": object}
+    )
+    rate = X["class"].map({"1st": 2.0, "2nd": 0.3, "3rd": -1.5}) + X["size"]
+    problem, graded = found_in(X, (rate + rng.logistic(0.0, 1.0, 700) > 0.0).to_numpy().astype(float))
+    for card in graded.values():
+        for _, node in Tree(card.node(problem.table, "gcd")).walk():
+            if isinstance(node, Gate):
+                sets = [each.feature for each in node.inputs if isinstance(each, Leaf) and each.criterion.categorical]
+                assert len(set(sets)) == len(sets)

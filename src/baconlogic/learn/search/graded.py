@@ -274,13 +274,19 @@ class _Smoother:
         return [each for each in new if self._plain(each)][:SWAPS]
 
     def _plain(self, draft: Draft) -> bool:
-        """Whether no leaf stands twice, and every column has one direction, but for two sides in one gate."""
+        """Whether no leaf stands twice, and every column has one direction, but for two sides in one gate.
+
+        Of what is kept as it is, a gate has one condition a column: two sets of the same categories say one thing.
+        """
         uses: dict[int, set[tuple[int, bool]]] = {}
+        kept = set[tuple[int, int]]()
         for gate, column, rising in _uses(draft):
-            own = uses.setdefault(column, set())
-            if (gate, rising) in own or (self.own.fixed[column] and own):
+            own, place = uses.setdefault(column, set()), (gate, self.conditions[column].column)
+            if (gate, rising) in own or (self.own.fixed[column] and (own or place in kept)):
                 return False
             own.add((gate, rising))
+            if self.own.fixed[column]:
+                kept.add(place)
         return all(len({rising for gate, rising in own if (gate, not rising) not in own}) < 2 for own in uses.values())
 
     def _start(self, hand: Hand) -> Draft | None:
