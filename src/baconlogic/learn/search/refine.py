@@ -116,7 +116,8 @@ def _pins(draft: Draft, pinned: str) -> Iterator[tuple[slice, Floats]]:
     if pinned and gates:
         yield slice(-2 - gates, -2), np.full(gates, log(LEAST_PART / (1.0 - LEAST_PART)))  # between two equal bounds
     if pinned == GATES and gates:
-        logs = [np.log((w - FLOOR / len(w)) / (1.0 - FLOOR)) / HALF_ROOT for w in draft.weights]
+        shares = [np.clip((w - FLOOR / len(w)) / (1.0 - FLOOR), LEAST_PART, 1.0 - LEAST_PART) for w in draft.weights]
+        logs = [np.log(share) / HALF_ROOT for share in shares]
         yield slice(-2 - gates - edges, -2 - gates), np.concatenate([each - each.mean() for each in logs])
 
 
