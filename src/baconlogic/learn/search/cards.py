@@ -24,7 +24,7 @@ from baconlogic.learn.search.graded import graded
 from baconlogic.learn.search.grid import CRISP, EVERY, PLAIN, Grid, Place
 from baconlogic.learn.search.problem import Finished, Found, Problem, Request
 
-ITEMS, PAIRS, INTO = 4, 2, 3  # candidates of each kind that are fitted
+ITEMS, PAIRS, INTO = 2, 1, 2  # candidates of each kind that are fitted
 QUICK = 5  # steps of Newton's method
 LEAST_GAIN, PATIENCE = 2.0, 2  # sizes in a row that gain less log-likelihood, as much as chance gives, end the growth
 FIRST = 2  # sizes that every kind of card is grown to
@@ -77,14 +77,15 @@ class Cards(BaseEstimator):  # type: ignore[misc]
 
     def _fill(self, found: dict[tuple[str, int], Finished], table: _Sheet, request: Request) -> None:
         """Fill in the best cards of each kind and size as they come."""
-        most, reached, points = request.most or self.max_leaves, dict[int, tuple[float, Hand]](), dict[int, Card]()
+        most, points = request.most or self.max_leaves, dict[int, Card]()
+        reached, starts = dict[int, float](), dict[tuple[int, bool], tuple[float, Hand]]()
         plain = bool(len(table.grid.ramps)) or "points" not in self.grown  # without ramps they are those of points
         for kind in (kind for kind in self.grown if plain or kind != "plain"):
             grower = _Builder(table, kind, most, request.going)
             if kind == "groups":
                 grower.best |= points
             try:
-                grower.run({size: loss for size, (loss, _) in reached.items()})
+                grower.run(reached)
             finally:
                 new = {m: card for m, card in grower.complete().items() if card is not points.get(m)}
                 hands = {size: table.hand(card) for size, card in new.items()}
@@ -92,16 +93,19 @@ class Cards(BaseEstimator):  # type: ignore[misc]
                     found |= {(kind, size): hand for size, hand in hands.items()}
             points = grower.best if kind == "points" else points
             for size, card in new.items():
-                if size not in reached or card.loss < reached[size][0]:
-                    reached[size] = card.loss, hands[size]
+                reached[size] = min(reached.get(size, np.inf), card.loss)
+                known = starts.get((size, card.root == SUM))
+                if known is None or card.loss < known[0]:
+                    starts[size, card.root == SUM] = card.loss, hands[size]
             if not request.going():
                 return
-        hands = {size: hand for size, (_, hand) in reached.items()}
         if GRADED in self.kinds:
+            hands = [hand for _, hand in starts.values()]
             for smooth in graded(table.problem, hands, request, most, means=len(self.kinds) > 1):
                 found[GRADED, smooth.leaves] = smooth
         if not found:  # nothing is smooth
-            found |= {(GRADED, size): hand for size, hand in (hands or {1: table.hand(table.first())}).items()}
+            best = {size: hand for (size, _), (_, hand) in sorted(starts.items(), key=lambda start: -start[1][0])}
+            found |= {(GRADED, size): hand for size, hand in (best or {1: table.hand(table.first())}).items()}
 
     @property
     def grown(self) -> tuple[str, ...]:

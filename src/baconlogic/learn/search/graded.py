@@ -1,9 +1,6 @@
 """Graded cards: smooth criteria under gates of any named level, learned jointly and then rounded to what is printed.
 
-Such a card is grown leaf by leaf (`_Smoother`): a new leaf goes into a group that is there, beside a leaf that stands
-alone, or above them all; two or three at once, a path of a small regression tree on the residual, become a group. The
-most promising are refined shortly and the best of them at length, each other leaf is tried in the place of each. The
-best card of other kinds of each size is a rival: its cuts and ramps become smooth criteria, and a band two of them.
+They have the structure of cards of other kinds, whose cuts and ramps become smooth criteria, and a band two of them.
 Sets of categories and columns of 0 and 1 stay as those cards have them.
 
 At the end every gate takes the nearest named level, then weights are rounded, and what is left is learned again after
@@ -13,21 +10,18 @@ is fitted to that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import copysign, exp, floor, log, log10
-from typing import Any, NamedTuple
+from math import exp, floor, log, log10
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.tree import DecisionTreeRegressor
 
 from baconlogic.core import Floats, Ints, gcd
 from baconlogic.core.criteria import Sigmoid
 from baconlogic.core.decision import Link
 from baconlogic.core.levels import LEVELS
 from baconlogic.core.nodes import Gate, Leaf, Node
-from baconlogic.kernel.loops import KNOWN_BELOW
 from baconlogic.kernel.loss import parts, topology
 from baconlogic.learn.column import NUMBER, Column
 from baconlogic.learn.search import draft as drafts
@@ -45,29 +39,19 @@ from baconlogic.learn.search.card import (
     shared_name,
     whole_steps,
 )
-from baconlogic.learn.search.conditions import BAND, CUT, FEWEST, HILL, RAMP, TRUTHS, Condition
+from baconlogic.learn.search.conditions import BAND, CUT, HILL, RAMP, TRUTHS, Condition
 from baconlogic.learn.search.draft import Draft, Literal
 from baconlogic.learn.search.problem import Problem, Request
 from baconlogic.learn.search.refine import ANDNESS, GATES, refine
-from baconlogic.learn.search.screen import Proposal, Screen
 
-SHORT, LONG, PINNED = 6, 25, 15  # steps of descent: of a try, of the best of them, with named levels
-TRIES, SWAPS, FINALISTS = 4, 3, 2
-DEPTH, RULES = 3, 2  # literals in a rule at most; rules of each length that are tried
-CATCH_UP = 3.0  # log-likelihood that a long descent may make up for
+LONG, PINNED = 6, 2  # steps: of a start, and with levels or weights that have been changed
 ROWS = 1000  # that tell one structure from another; the numbers are learned on all
-SCREENED = 400  # rows that tell which leaves to try
-WIDEST = 30  # columns that leaves are tried on, besides those of other cards
-LEAST_GAIN, PATIENCE = 2.0, 2  # sizes in a row that gain less log-likelihood before growth ends
-FIXED = (CUT, TRUTHS)  # conditions that a grown card may take as they are
-ABOVE_ALL = [(0.7, a) for a in (1.25, 0.75, 0.5, 0.25, -0.25)]  # (weight of what is there, andness)
-BESIDE = [(0.6, a) for a in (1.25, 0.75, 0.25, -0.25)]
+FIXED = (CUT, TRUTHS)  # conditions that are taken as they are where they have no smooth form
 SLOPE = 3.0  # of a cut to start from, on the robust scale
 EVEN = 0.05  # weights that are all this near to each other are equal
 FINEST = 0.2  # of the stretch in which a criterion turns: centres are rounded to this
 CERTAIN = 1e-300  # stands for a truth of 0
 QUARTERS = 4  # steps of the truth of a missing value
-FAR_OUT = 1e9  # stands for a missing value where a regression tree reads it
 
 
 Joined = tuple[str, list[tuple[Condition, Literal]]]  # a group: how it is joined, and its leaves
@@ -111,167 +95,43 @@ class Graded(NamedTuple):
 
 
 def graded(
-    problem: Problem, hands: Mapping[int, Hand], request: Request, most: int, *, means: bool
+    problem: Problem, hands: Sequence[Hand], request: Request, most: int, *, means: bool
 ) -> Iterator[Graded]:
     """Yield the best graded card of each size that loses less than smaller ones; without `means` no gate is neutral.
 
-    `hands` are the best cards of other kinds, by size.
+    They start from `hands`, the best cards of other kinds.
     """
-    grower = _Smoother(problem, hands, request.seed, most)
-    if not grower.conditions:
-        return
-    least, told, idle = np.inf, np.inf, 0
-    for size in range(1, most + 1):
-        if size > 1 and not request.going():
+    smoother = _Smoother(problem, hands, request.seed)
+    told, sizes = np.inf, sorted(size for size in smoother.starts if size <= most)
+    for size in sizes:
+        if size > sizes[0] and not request.going():
             return
-        draft = grower.best_of(size, grows=idle < PATIENCE)
-        if draft is None:
-            idle += 1
-            continue
-        idle = 0 if (least - draft.loss) * problem.cases > LEAST_GAIN else idle + 1
-        least = min(least, draft.loss)
-        card = grower.finished(draft, means=means)
+        best = min((refine(smoother.own, draft, LONG) for draft in smoother.starts[size]), key=_loss)
+        card = smoother.finished(best, means=means)
         if card is not None and card.loss < told:
             told = card.loss
             yield card
 
 
 class _Smoother:
-    """Grows smooth cards on one problem: on a sample, where it has many rows."""
+    """Makes cards of one problem smooth: on a sample, where it has many rows."""
 
-    def __init__(self, problem: Problem, hands: Mapping[int, Hand], seed: int, most: int) -> None:
-        self.problem, self.most = problem, most
-        conditions = [c for hand in hands.values() for group in hand.groups for c in group.conditions]
-        numbers = sorted({c.column for c in conditions if _scale(problem.table[c.column])} | self._promising())
+    def __init__(self, problem: Problem, hands: Sequence[Hand], seed: int) -> None:
+        self.problem = problem
+        conditions = [c for hand in hands for group in hand.groups for c in group.conditions]
+        numbers = sorted({c.column for c in conditions if _scale(problem.table[c.column])})
         kept = [self._upright(c) for c in conditions if not _smooth(c, problem.table[c.column]) and c.kind in FIXED]
         self.conditions = [*(Condition(j, CUT, (0.0,)) for j in numbers), *dict.fromkeys(kept)]
-        self.own, screened = (_own(_sample(problem, rows, seed), self.conditions) for rows in (ROWS, SCREENED))
-        self.screen = Screen(screened)
-        self.grows = not (problem.required or problem.parts)  # what is asked for, cards of other kinds have
-        self.shown = np.ascontiguousarray(
-            np.clip(self.own.X.T, -FAR_OUT, FAR_OUT), np.float32
-        )  # as regression trees take it
-        self.best: dict[int, Draft] = {}
-        self.ruled: dict[int, list[Draft]] = {}  # by size: cards with a rule more, to be tried
-        starts = (self._start(hand) for _, hand in sorted(hands.items()))
-        self.starts = {draft.leaves: draft for draft in starts if draft is not None}
-
-    def _promising(self) -> set[int]:
-        """Return the columns of numbers that go with the target, if there are many."""
-        numbers = [j for j, column in enumerate(self.problem.table) if _scale(column)]
-        if len(numbers) > WIDEST:
-            y = self.problem.y - self.problem.base_rate
-            scaled = np.array([self.problem.table[j].scaled for j in numbers])
-            values = np.where(scaled < KNOWN_BELOW, np.clip(scaled, -3.0, 3.0), 0.0)
-            with_y = np.abs(values @ (self.problem.share * y)) / (values.std(axis=1) + 1e-9)
-            numbers = [numbers[k] for k in np.argsort(-with_y, kind="stable")[:WIDEST]]
-        return set(numbers) if not self.problem.required else set()
+        self.starts: dict[int, list[Draft]] = {}
+        if self.conditions:
+            self.own = _own(_sample(problem, ROWS, seed), self.conditions)
+            for draft in filter(None, map(self._start, hands)):
+                self.starts.setdefault(draft.leaves, []).append(draft)
 
     def _upright(self, condition: Condition) -> Condition:
         """Return a condition or its opposite, the same one of both; as it is where a direction is asked for."""
         asked = self.problem.directions[condition.column]
         return condition if asked else min(condition, condition.opposite)
-
-    def best_of(self, size: int, *, grows: bool) -> Draft | None:
-        """Return the best card of a size, if there is any: a start, or grown from that of the size below."""
-        tried = [refine(self.own, self.starts[size], LONG)] if size in self.starts else []
-        grows = grows and self.grows
-        if grows:
-            below = self.best.get(size - 1)
-            tried += self._refined(self._first() if size == 1 else self._extended(below) if below else [])
-            tried += self._refined(self.ruled.pop(size, []))  # by themselves: a short descent does not do them justice
-        best = min(tried, key=_loss, default=None)
-        if best is not None:
-            swapped = self._refined(self._swapped(best), best.loss) if grows else []
-            self.best[size] = best = min([best, *swapped], key=_loss)
-            for rule in self._rules(best) if grows and size + 2 <= self.most else []:
-                self.ruled.setdefault(rule.leaves, []).append(rule)
-        return best
-
-    def _refined(self, tries: Sequence[Draft], known: float = np.inf) -> list[Draft]:
-        """Return the most promising of some drafts, refined at length; none that is far behind the best loss known."""
-        short = sorted((refine(self.own, draft, SHORT) for draft in tries), key=_loss)[:FINALISTS]
-        bound = min([known, *(draft.loss for draft in short)]) + CATCH_UP / self.problem.cases
-        return [refine(self.own, draft, LONG) for draft in short if draft.loss <= bound]
-
-    def _rules(self, draft: Draft) -> list[Draft]:
-        """Return cards with a group more: paths of a small regression tree through what is left to explain."""
-        own, found, free = self.own, list[Draft](), dict.fromkeys(range(2, DEPTH + 1), RULES)
-        left = own.y - gcd.logistic(own.decision_values(draft))
-        tree = DecisionTreeRegressor(max_depth=DEPTH, min_samples_leaf=max(FEWEST, own.rows // 100), random_state=0)
-        for value, path in _paths(tree.fit(self.shown, left, own.share, check_input=False).tree_):
-            sides = {(k, above == (value > 0.0)): mark for k, mark, above in path}  # the last mark is the narrowest
-            leaves = [self._side(k, 1.0 if rising else -1.0, mark) for (k, rising), mark in sides.items()]
-            if free.get(len(leaves), 0) and self._may_join(draft, leaves):
-                new = drafts.attach(draft, leaves, _product(ALL if value > 0.0 else ANY, len(leaves)))
-                if self._plain(new):
-                    free[len(leaves)] -= 1
-                    found.append(new)
-        return found
-
-    def _side(self, column: int, way: float, mark: float) -> Literal:
-        return Literal(column, way) if self.own.fixed[column] else Literal(column, way * SLOPE, mark)
-
-    def _may_join(self, draft: Draft, leaves: Sequence[Literal]) -> bool:
-        """Whether leaves go the way that is asked for, and read features not used yet where each may be used once."""
-        columns = [leaf.column for leaf in leaves]
-        once = len(set(columns)) == len(columns) and np.isin(columns, self._columns(draft)).all()
-        asked = self.own.direction[columns] * np.array([leaf.slope for leaf in leaves])
-        return bool((asked >= 0.0).all() and (self.problem.reuse or once))
-
-    def _first(self) -> list[Draft]:
-        """Return the most promising cards of one leaf."""
-        rate = self.problem.base_rate
-        threshold = drafts.THRESHOLD - log(rate / (1.0 - rate)) / drafts.STEEPNESS
-        blank = drafts.single(Literal(0), (drafts.STEEPNESS, min(max(threshold, 0.0), 1.0)))
-        found = _different(self.screen.replacements(blank, self._columns(), np.array([0])), TRIES)
-        return [drafts.replace(blank, 0, self._leaf(p)) for p in found]
-
-    def _columns(self, draft: Draft | None = None) -> Ints:
-        """Return the columns that a new leaf may read: any, or of features not used yet."""
-        columns = np.arange(len(self.conditions))
-        if draft is None or self.problem.reuse:
-            return columns
-        feature = np.array([c.column for c in self.conditions])
-        return columns[~np.isin(feature, feature[draft.columns])]
-
-    def _leaf(self, proposal: Proposal) -> Literal:
-        """Return the leaf of a proposal: what stays as it is holds or does not."""
-        leaf = proposal.leaf
-        return Literal(leaf.column, copysign(1.0, leaf.slope)) if self.own.fixed[leaf.column] else leaf
-
-    def _extended(self, draft: Draft) -> list[Draft]:
-        """Return the most promising cards of one leaf more."""
-        m, gates, columns = draft.leaves, draft.shape.gates, self._columns(draft)
-        found: list[tuple[float, Draft]] = []
-
-        def put(nodes: Sequence[int], moves: ArrayLike, joined: Callable[[Proposal], Draft]) -> None:
-            proposals = _different(self.screen.above(draft, nodes, columns, moves), TRIES)
-            found.extend((proposal.change, joined(proposal)) for proposal in proposals)
-
-        def over(p: Proposal) -> Draft:
-            return drafts.insert(draft, p.node, self._leaf(p), p.weight, p.andness)
-
-        def into(p: Proposal) -> Draft:
-            return drafts.append(draft, p.node, self._leaf(p), p.weight)
-
-        alone = [k for k in gates[-1].tolist() if k < m] if gates else []
-        if len(gates) < 2 and len(columns):
-            put([len(draft.shape.inputs)], ABOVE_ALL, over)
-        if alone and len(columns):
-            put(alone, BESIDE, over)
-        for j, (inputs, andness) in enumerate(zip(gates, draft.parts.andness.tolist(), strict=True)):
-            if len(columns):
-                put([m + j], [(len(inputs) / (len(inputs) + 1.0), andness)], into)
-        found.sort(key=lambda each: each[0])
-        return [new for _, new in found if self._plain(new)][:TRIES]
-
-    def _swapped(self, draft: Draft) -> list[Draft]:
-        """Return the most promising cards with another leaf in the place of one."""
-        proposals = self.screen.replacements(draft, self._columns(draft), np.arange(draft.leaves), 0.0)
-        better = [p for p in _different(proposals, 2 * TRIES) if p.leaf.column != draft.columns[p.node]]
-        new = (drafts.replace(draft, p.node, self._leaf(p)) for p in better)
-        return [each for each in new if self._plain(each)][:SWAPS]
 
     def _plain(self, draft: Draft) -> bool:
         """Whether no leaf stands twice, and every column has one direction, but for two sides in one gate.
@@ -343,31 +203,6 @@ class _Smoother:
 
 def _loss(draft: Draft) -> float:
     return draft.loss
-
-
-def _different(proposals: Iterator[Proposal], most: int) -> list[Proposal]:
-    """Return the first proposals that differ in more than numbers."""
-    found: dict[tuple[int, int, bool, bool], Proposal] = {}
-    for p in proposals:
-        found.setdefault((p.leaf.column, p.node, p.leaf.slope > 0.0, p.andness > gcd.NEUTRAL), p)
-        if len(found) == most:
-            break
-    return list(found.values())
-
-
-def _paths(tree: Any) -> list[tuple[float, list[tuple[int, float, bool]]]]:
-    """Return mean and path (column, mark, whether above it) of each node of a regression tree, most telling first."""
-    found, waiting = list[tuple[float, float, list[tuple[int, float, bool]]]](), [(0, list[tuple[int, float, bool]]())]
-    for node, path in waiting:
-        mean = float(tree.value[node, 0, 0])
-        found.append((mean * mean * float(tree.weighted_n_node_samples[node]), mean, path))
-        if tree.children_left[node] >= 0:
-            at = int(tree.feature[node]), float(tree.threshold[node])
-            waiting += [
-                (tree.children_left[node], [*path, (*at, False)]),
-                (tree.children_right[node], [*path, (*at, True)]),
-            ]
-    return [(mean, path) for _, mean, path in sorted(found, key=lambda each: -each[0])]
 
 
 def _uses(draft: Draft) -> list[tuple[int, int, bool]]:

@@ -12,8 +12,9 @@ import numpy as np
 from baconlogic.core import Bools, Floats, Ints, gcd
 from baconlogic.core.decision import Link
 from baconlogic.core.nodes import Node
+from baconlogic.kernel.jacobian import node_truths
 from baconlogic.kernel.loops import KNOWN_BELOW
-from baconlogic.kernel.loss import Batch, node_truths, root_truths
+from baconlogic.kernel.loss import Batch
 from baconlogic.learn.column import Column
 from baconlogic.learn.search.draft import Draft
 
@@ -102,7 +103,7 @@ class Problem:
 
     def truths(self, draft: Draft) -> Floats:
         """Return what a draft says of each row."""
-        return root_truths(draft.parameters, draft.shape, self.batch(draft), self.knee)
+        return np.asarray(self.node_truths(draft)[-1])
 
     def node_truths(self, draft: Draft) -> Floats:
         """Return what each node of a draft says of each row, (nodes, rows)."""
