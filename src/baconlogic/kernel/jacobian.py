@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baconlogic.core import Bools, Floats, Ints, gcd
-from baconlogic.kernel.loops import KNOWN_BELOW, TINY
+from baconlogic.kernel.loops import FARTHEST, KNOWN_BELOW, TINY
 from baconlogic.kernel.loss import Batch, Parameters, Topology, parts
 
 BLOCK = 4096  # rows at a time
@@ -52,7 +52,7 @@ class _Gate(NamedTuple):
 def _gates(p: Parameters, shape: Topology, knee: float) -> tuple[list[_Gate], Bools]:
     """Return the gates, and which nodes are inputs of a disjunction."""
     n = np.diff(shape.first)
-    high = gcd.drastic(n) - gcd.SHORT_OF_DRASTIC
+    high = n / (n - 1.0) - gcd.SHORT_OF_DRASTIC
     andness = np.minimum(np.maximum(p.andness, 1.0 - high), high)
     dual = andness < gcd.NEUTRAL
     side = np.where(dual, 1.0 - andness, andness)
@@ -97,13 +97,13 @@ class _Block:
         """Return the logit of each leaf's truth."""
         p, (_, learned, tables, *_) = self.p, self.batch
         raw = np.where(self.missing, 0.0, self.raw) if self.gaps else self.raw
-        self.distance = raw - p.centre[:, None]
-        u = p.slope[:, None] * self.distance
+        self.distance, self.smooth = raw - p.centre[:, None], learned & (np.diff(tables) == 0)
+        u = np.clip(p.slope[:, None] * self.distance, -FARTHEST, FARTHEST)
         for i in np.flatnonzero(np.diff(tables)):
             u[i] = p.table[tables[i] + raw[i].astype(np.int64)]
         if not learned.all():
             truths = np.clip(raw, gcd.EPS, 1.0 - gcd.EPS)
-            u = np.where((learned | (np.diff(tables) > 0))[:, None], u, np.log(truths) - np.log1p(-truths))
+            u = np.where(learned[:, None], u, np.log(truths) - np.log1p(-truths))
         return np.where(self.missing, p.missing[:, None], u) if self.gaps else u
 
     def _forward(self, node: int, gate: _Gate) -> None:
@@ -120,7 +120,7 @@ class _Block:
 
     def slopes(self) -> Floats:
         """Return how the decision value changes with each parameter, (parameters, rows)."""
-        p, m, (_, learned, tables, *_) = self.p, self.shape.leaves, self.batch
+        p, m, tables = self.p, self.shape.leaves, self.batch.tables
         found = np.zeros((3 * m + len(p.table) + len(p.weight) + len(p.andness) + 2, len(self.batch.y)))
         weight, andness = found[3 * m + len(p.table) : -2 - len(p.andness)], found[-2 - len(p.andness) : -2]
         found[-2], found[-1] = self.x[-1] - p.link[1], -p.link[0]
@@ -133,8 +133,9 @@ class _Block:
         if self.gaps:
             found[2 * m : 3 * m] = np.where(self.missing, step, 0.0)
             step[self.missing] = 0.0
-        found[:m] = step * self.distance
-        found[m : 2 * m] = -p.slope[:, None] * step
+        smooth = self.smooth[:, None]
+        found[:m] = step * np.where(smooth, self.distance, 0.0)
+        found[m : 2 * m] = step * np.where(smooth, -p.slope[:, None], 0.0)
         for i in np.flatnonzero(np.diff(tables)):
             known = np.flatnonzero(~self.missing[i])
             found[3 * m + tables[i] + self.raw[i, known].astype(np.int64), known] = step[i, known]

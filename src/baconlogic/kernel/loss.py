@@ -233,35 +233,6 @@ def loss_gradient(
     return network_loss(prepare(parameters, shape, settings.knee), batch, settings, work, gradient)
 
 
-@compiled(reassociate=False)
-def _truths(parameters: Floats, shape: Topology, batch: Batch, knee: float, work: Workspace, found: Floats) -> None:
-    """Fill `found` with what every node says, or the root alone if it has but one row."""
-    net, block, rows = prepare(parameters, shape, knee), work.x.shape[1], batch.y.size
-    last = work.x.shape[0] - found.shape[0]
-    for start in range(0, rows, block):
-        stop = min(start + block, rows)
-        _forward(net, batch, start, stop, work)
-        for k in range(found.shape[0]):
-            said = work.c[last + k] if net.turned[last + k] else work.x[last + k]
-            for i in range(stop - start):
-                found[k, start + i] = said[i]
-
-
-def node_truths(parameters: Floats, shape: Topology, batch: Batch, knee: float) -> Floats:
-    """Return what every node says, (nodes, rows); leaves first, root last."""
-    found = np.empty((len(shape.inputs) + 1, len(batch.y)))
-    _truths(parameters, shape, batch, knee, workspace(shape, min(BLOCK, len(batch.y))), found)
-    return found
-
-
-def root_truths(parameters: Floats, shape: Topology, batch: Batch, knee: float) -> Floats:
-    """Return what the root says, row by row."""
-    found = np.empty((1, len(batch.y)))
-    _truths(parameters, shape, batch, knee, workspace(shape, min(BLOCK, len(batch.y))), found)
-    root: Floats = found[0]
-    return root
-
-
 def size(shape: Topology, categories: int = 0) -> int:
     """Return the length of the parameter vector of a shape, its tables having so many categories in all."""
     return 3 * shape.leaves + categories + len(shape.inputs) + len(shape.first) + 1

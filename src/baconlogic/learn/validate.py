@@ -37,7 +37,8 @@ Key = tuple[str, int]  # kind and size of a tree
 Values = dict[Key, Floats]  # decision values of held-out rows, by kind of tree and size
 Fold = tuple[Ints, Values]  # the rows held out, and what was said of them
 
-FOLDS = 3
+FOLDS = 5
+MANY, FEWER_FOLDS = 500, 3  # so many rows tell as much in fewer folds
 MOST_ROWS = 6000  # more are sampled for search and validation; the last refinement sees all
 TIE = 1e-3  # a held-out loss that is not lower by more is no better
 EVIDENCE = 3.0  # log-likelihood by which a tree must beat the base rate: the two numbers of its calibration gain
@@ -225,7 +226,8 @@ def folds(target: Target) -> list[tuple[Ints, Ints]]:
     """Return (rows to learn from, rows held out) of each fold; none where a side has fewer than two rows."""
     rows = target.sample
     side = (target.y[rows] >= 0.5).astype(int)
-    count = min(FOLDS, int(np.bincount(side, minlength=2).min()))
+    most = FOLDS if len(rows) < MANY else FEWER_FOLDS
+    count = min(most, int(np.bincount(side, minlength=2).min()))
     if count < 2:
         return []
     split = StratifiedKFold(count, shuffle=True, random_state=target.params.seed).split(rows, side)

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baconlogic import datasets
-from baconlogic.kernel import loss as kernel
 from baconlogic.kernel.loops import MISSING
 from baconlogic.learn.search.peel import peel
 from baconlogic.learn.search.problem import Problem
@@ -29,7 +28,7 @@ def problem(X, y, **rest):
 
 def truths(task, chain):
     draft = chain.draft
-    return kernel.root_truths(draft.parameters, draft.shape, task.batch(draft), task.knee)
+    return task.truths(draft)
 
 
 def decides(task, chain):

@@ -31,7 +31,7 @@ def noisy(rows=300, seed=0):
 
 
 def loss(p, draft):
-    truths = kernel.root_truths(draft.parameters, draft.shape, p.batch(draft), p.knee)
+    truths = p.truths(draft)
     u = draft.parts.link[0] * (truths - draft.parts.link[1])
     return p.share @ (np.logaddexp(0, u) - p.y * u)
 
@@ -159,22 +159,3 @@ def test_what_is_pinned_stays_and_the_rest_only_gains(seed, pinned):
         np.testing.assert_array_equal(end.parts.weight, start.parts.weight)
     assert end.loss <= refine(own, start, 0, pinned=pinned).loss + 1e-12
     assert np.isclose(end.loss, refine(own, end, 0, pinned=pinned).loss, rtol=1e-9)
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(2, 3), st.booleans())
-def test_a_group_is_attached_to_any_card(seed, size, conjunctive):
-    """The card keeps its leaves and stays two levels deep; the group's andness is the one asked for."""
-    rng = np.random.default_rng(seed)
-    gates = [[], [[0, 1, 2]], [[0, 1], [3, 2]]][rng.integers(3)]
-    leaves = [drafts.Literal(k) for k in range(3 if gates else 1)]
-    weights = np.concatenate([rng.dirichlet([2.0] * len(each)) for each in gates] or [[]])
-    start = drafts.join(kernel.topology(gates), leaves, weights, rng.choice([0.2, 0.5, 0.8], len(gates)))
-    andness = 0.9 if conjunctive else 0.1
-    new = drafts.attach(start, [drafts.Literal(7)] * size, andness)
-    assert joins_each_once(new.shape, new.leaves)
-    assert new.columns.tolist() == [*start.columns.tolist(), *[7] * size]
-    group = next(j for j, inputs in enumerate(new.shape.gates) if len(start.columns) in inputs)
-    assert new.parts.andness[group] == andness
-    assert all(np.isclose(each.sum(), 1.0) for each in new.weights)
-    root = new.shape.gates[-1]
-    assert all(k < new.leaves or all(i < new.leaves for i in new.shape.gates[k - new.leaves]) for k in root)

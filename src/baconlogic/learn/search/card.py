@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import log
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +36,7 @@ STEPS = 20  # of a weight: 5% each
 FINE = 100  # where 5% is too coarse
 PAYS = 1.0  # log-likelihood that finer weights must gain, for each
 STEEPEST = 1e3  # of a link
+HOPE = 5.0, 0.5  # log-likelihood, and a root of cases: what is behind by more is not tried
 
 
 class Clause(NamedTuple):
@@ -200,6 +201,11 @@ def price(condition: Condition, column_bins: int, plain: tuple[float, float] | N
     if column_bins <= 2 or (condition.kind == RAMP and condition.numbers == plain):
         return 0.0
     return 2.0 * PRICE if condition.kind == BAND else PRICE
+
+
+def hope(problem: Problem) -> float:
+    """Return by how much log-likelihood one card may be behind another on rows both have seen, and still do as well."""
+    return HOPE[0] + HOPE[1] * sqrt(problem.cases)
 
 
 @compiled(reassociate=True, inner=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from math import log, sqrt
+from math import log
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,13 +18,13 @@ from baconlogic.core import Bools, Floats, Ints, gcd
 from baconlogic.kernel.compile import interruptible
 from baconlogic.learn.column import CATEGORY
 from baconlogic.learn.search import card as cards
-from baconlogic.learn.search.card import ALL, ANY, COUNT, LONG, RIDGE, SUM, Card, Clause, Hand, regress
+from baconlogic.learn.search.card import ALL, ANY, COUNT, LONG, RIDGE, SUM, Card, Clause, Hand, hope, regress
 from baconlogic.learn.search.conditions import BAND, CUT, TRUTHS, Condition, joined_band, round_between, round_in_gap
 from baconlogic.learn.search.graded import graded
 from baconlogic.learn.search.grid import CRISP, EVERY, PLAIN, Grid, Place
 from baconlogic.learn.search.problem import Finished, Found, Problem, Request
 
-ITEMS, PAIRS, INTO = 2, 1, 2  # candidates of each kind that are fitted
+ITEMS, PAIRS, INTO = 4, 2, 3  # candidates of each kind that are fitted
 QUICK = 5  # steps of Newton's method
 LEAST_GAIN, PATIENCE = 2.0, 2  # sizes in a row that gain less log-likelihood, as much as chance gives, end the growth
 FIRST = 2  # sizes that every kind of card is grown to
@@ -32,7 +32,6 @@ ENOUGH = 0.05  # log-likelihood: a smaller gain is none
 SHORT = 0.002  # of the range of a column: a mark of three digits may be so far off
 APART = 0.03  # share of cases between two cuts on a column
 NEARLY = 0.5  # log-likelihood that a rounder cut may cost
-HOPE = 5.0, 0.5  # log-likelihood, and a root of cases: a kind of card that is behind by more is not tried on folds
 GRADED = "graded"  # smooth, grown by itself and out of the best card of each size: see `graded`
 KINDS = {  # the root, the shapes of conditions, and whether there are groups
     "plain": (SUM, PLAIN, False),
@@ -78,7 +77,7 @@ class Cards(BaseEstimator):  # type: ignore[misc]
     def _fill(self, found: dict[tuple[str, int], Finished], table: _Sheet, request: Request) -> None:
         """Fill in the best cards of each kind and size as they come."""
         most, points = request.most or self.max_leaves, dict[int, Card]()
-        reached, starts = dict[int, float](), dict[tuple[int, bool], tuple[float, Hand]]()
+        reached, starts = dict[int, float](), dict[tuple[int, str], tuple[float, Hand]]()
         plain = bool(len(table.grid.ramps)) or "points" not in self.grown  # without ramps they are those of points
         for kind in (kind for kind in self.grown if plain or kind != "plain"):
             grower = _Builder(table, kind, most, request.going)
@@ -94,14 +93,15 @@ class Cards(BaseEstimator):  # type: ignore[misc]
             points = grower.best if kind == "points" else points
             for size, card in new.items():
                 reached[size] = min(reached.get(size, np.inf), card.loss)
-                known = starts.get((size, card.root == SUM))
+                known = starts.get((size, kind))
                 if known is None or card.loss < known[0]:
-                    starts[size, card.root == SUM] = card.loss, hands[size]
+                    starts[size, kind] = card.loss, hands[size]
             if not request.going():
                 return
         if GRADED in self.kinds:
-            hands = [hand for _, hand in starts.values()]
-            for smooth in graded(table.problem, hands, request, most, means=len(self.kinds) > 1):
+            behind = hope(table.problem)
+            near = [hand for (size, _), (loss, hand) in starts.items() if loss <= reached[size] + behind]
+            for smooth in graded(table.problem, near, request, most, means=len(self.kinds) > 1):
                 found[GRADED, smooth.leaves] = smooth
         if not found:  # nothing is smooth
             best = {size: hand for (size, _), (_, hand) in sorted(starts.items(), key=lambda start: -start[1][0])}
@@ -122,11 +122,6 @@ class Cards(BaseEstimator):  # type: ignore[misc]
         bounds = {kind: least + behind * (FAR if kind in STAYING else 1.0) for kind in losses}
         kinds = tuple(kind for kind in self.kinds if kind in losses and losses[kind] <= bounds[kind])
         return Cards(max_leaves=self.max_leaves, kinds=kinds)
-
-
-def hope(problem: Problem) -> float:
-    """Return by how much log-likelihood one card may be behind another on rows both have seen, and still do as well."""
-    return HOPE[0] + HOPE[1] * sqrt(problem.cases)
 
 
 class _Sheet:

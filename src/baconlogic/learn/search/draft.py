@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baconlogic.core import Floats, Ints
-from baconlogic.core.gcd import NEUTRAL
 from baconlogic.core.nodes import Node
 from baconlogic.kernel.loss import Parameters, Topology, left_chain, parts, topology
 
@@ -100,34 +99,6 @@ def insert(draft: Draft, node: int, leaf: Literal, weight: float, andness: float
     weights = draft.weights
     weights.insert(place, np.array([weight, 1.0 - weight]))
     return join(topology(gates), [*draft.literals, leaf], _flat(weights), np.insert(p.andness, place, andness), p.link)
-
-
-def append(draft: Draft, gate: int, leaf: Literal, weight: float) -> Draft:
-    """Return the draft with a new leaf among the inputs of a gate; what is there already has `weight` in all."""
-    m, p, weights = draft.leaves, draft.parts, draft.weights
-    gates = [[k + (k >= m) for k in inputs.tolist()] for inputs in draft.shape.gates]
-    gates[gate - m].append(m)
-    weights[gate - m] = np.r_[weights[gate - m] * weight, 1.0 - weight]
-    return join(topology(gates), [*draft.literals, leaf], _flat(weights), p.andness, p.link)
-
-
-def attach(draft: Draft, leaves: Sequence[Literal], andness: float) -> Draft:
-    """Return the draft with a new group of leaves among the inputs of its root, which weighs as much as the mean one.
-
-    Where the root has only leaves and is on the other side than what the group is to do to it (any of them for a group
-    that must hold as a whole, all for one of which any will do), it becomes a group of its own beside the new one.
-    """
-    m, k, p, weights, levels = draft.leaves, len(leaves), draft.parts, draft.weights, draft.parts.andness.tolist()
-    gates = [[i + k * (i >= m) for i in inputs.tolist()] for inputs in draft.shape.gates]
-    above = 1.0 - andness
-    if len(gates) == 1 and (levels[0] - NEUTRAL) * (above - NEUTRAL) < 0.0:
-        gates, weights, levels = [gates[0], [m + k]], [weights[0], np.ones(1)], [levels[0], above]
-    elif not gates:
-        gates, weights, levels = [[0]], [np.ones(1)], [NEUTRAL]
-    place, share = m + k + len(gates) - 1, 1.0 / (len(gates[-1]) + 1.0)
-    new = [*gates[:-1], list(range(m, m + k)), [*gates[-1], place]]
-    weight = [*weights[:-1], np.full(k, 1.0 / k), np.r_[weights[-1] * (1.0 - share), share]]
-    return join(topology(new), [*draft.literals, *leaves], _flat(weight), [*levels[:-1], andness, levels[-1]], p.link)
 
 
 def remove(draft: Draft, leaf: int) -> Draft:

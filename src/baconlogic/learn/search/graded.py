@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baconlogic.core import Floats, Ints, gcd
+from baconlogic.core import Floats, gcd
 from baconlogic.core.criteria import Sigmoid
 from baconlogic.core.decision import Link
 from baconlogic.core.levels import LEVELS
@@ -41,8 +41,9 @@ from baconlogic.learn.search.card import (
 )
 from baconlogic.learn.search.conditions import BAND, CUT, HILL, RAMP, TRUTHS, Condition
 from baconlogic.learn.search.draft import Draft, Literal
+from baconlogic.learn.search.newton import newton
 from baconlogic.learn.search.problem import Problem, Request
-from baconlogic.learn.search.refine import ANDNESS, GATES, refine
+from baconlogic.learn.search.refine import ANDNESS, GATES
 
 LONG, PINNED = 6, 2  # steps: of a start, and with levels or weights that have been changed
 ROWS = 1000  # that tell one structure from another; the numbers are learned on all
@@ -94,9 +95,7 @@ class Graded(NamedTuple):
         return nodes[-1]
 
 
-def graded(
-    problem: Problem, hands: Sequence[Hand], request: Request, most: int, *, means: bool
-) -> Iterator[Graded]:
+def graded(problem: Problem, hands: Sequence[Hand], request: Request, most: int, *, means: bool) -> Iterator[Graded]:
     """Yield the best graded card of each size that loses less than smaller ones; without `means` no gate is neutral.
 
     They start from `hands`, the best cards of other kinds.
@@ -106,7 +105,7 @@ def graded(
     for size in sizes:
         if size > sizes[0] and not request.going():
             return
-        best = min((refine(smoother.own, draft, LONG) for draft in smoother.starts[size]), key=_loss)
+        best = min((_learned(smoother.own, draft, LONG) for draft in smoother.starts[size]), key=_loss)
         card = smoother.finished(best, means=means)
         if card is not None and card.loss < told:
             told = card.loss
@@ -117,14 +116,14 @@ class _Smoother:
     """Makes cards of one problem smooth: on a sample, where it has many rows."""
 
     def __init__(self, problem: Problem, hands: Sequence[Hand], seed: int) -> None:
-        self.problem = problem
+        self.problem, self.some = problem, _sample(problem, ROWS, seed)
         conditions = [c for hand in hands for group in hand.groups for c in group.conditions]
         numbers = sorted({c.column for c in conditions if _scale(problem.table[c.column])})
         kept = [self._upright(c) for c in conditions if not _smooth(c, problem.table[c.column]) and c.kind in FIXED]
         self.conditions = [*(Condition(j, CUT, (0.0,)) for j in numbers), *dict.fromkeys(kept)]
         self.starts: dict[int, list[Draft]] = {}
         if self.conditions:
-            self.own = _own(_sample(problem, ROWS, seed), self.conditions)
+            self.own = _own(self.some, self.conditions)
             for draft in filter(None, map(self._start, hands)):
                 self.starts.setdefault(draft.leaves, []).append(draft)
 
@@ -156,7 +155,9 @@ class _Smoother:
         smooth = [_smooth(c, self.problem.table[c.column]) for c in leaves]
         numbers = {c.column: k for k, c in enumerate(self.conditions) if not self.own.fixed[k]}
         sets = {c: k for k, c in enumerate(self.conditions) if self.own.fixed[k]}
-        if not any(smooth) or any(not s and self._upright(c) not in sets for c, s in zip(leaves, smooth, strict=True)):
+        if not any(smooth) and max(len(own) for _, own in groups) == 1:
+            return None  # there is nothing to learn but weights
+        if any(not s and self._upright(c) not in sets for c, s in zip(leaves, smooth, strict=True)):
             return None
         draft = _joined(hand, groups)
         p = draft.parts
@@ -174,7 +175,7 @@ class _Smoother:
         draft = draft._replace(columns=np.arange(draft.leaves), parameters=draft.parameters.copy())
         draft.parts.slope[turned] = 1.0
         own, weight = _own(problem, conditions), problem.share * problem.cases
-        draft, firsts = refine(own, draft, PINNED) if problem.rows > ROWS else draft, _firsts(draft, conditions, own)
+        some, firsts = _own(self.some, conditions), _firsts(draft, conditions, own)
 
         def linked(draft: Draft) -> Graded:
             return Graded(draft, conditions, *fitted_link(own.truths(draft), problem.y, weight))
@@ -183,7 +184,7 @@ class _Smoother:
             """Return a draft of which some numbers were changed and are to stay, with the rest learned again."""
             values, link = draft.parameters.copy(), linked(draft).link
             parts(values, draft.shape).link[:] = link.steepness, link.threshold
-            return refine(own, draft._replace(parameters=values), PINNED, pinned=pinned)
+            return _learned(some, draft._replace(parameters=values), PINNED, pinned)
 
         def rounded(draft: Draft, steps: int) -> Graded:
             draft = _with_weights(draft, own, firsts, steps)
@@ -203,6 +204,19 @@ class _Smoother:
 
 def _loss(draft: Draft) -> float:
     return draft.loss
+
+
+def _learned(problem: Problem, draft: Draft, steps: int, pinned: str = "") -> Draft:
+    """Return a draft after so many steps. Where no criterion moves, few do, and rows that look alike are one."""
+    if problem.fixed[draft.columns].all():
+        steps = PINNED
+        seen, place = np.unique(problem.X[draft.columns], axis=1, return_inverse=True)
+        share = np.asarray(np.bincount(place, problem.share), dtype=float)
+        y = np.bincount(place, problem.share * problem.y) / np.maximum(share, CERTAIN)
+        X = np.zeros((len(problem.X), len(share)))
+        X[draft.columns] = seen
+        problem = replace(problem, X=X, y=y, share=share, weight=problem.cases)
+    return newton(problem, draft, steps, pinned=pinned)
 
 
 def _uses(draft: Draft) -> list[tuple[int, int, bool]]:

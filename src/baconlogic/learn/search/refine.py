@@ -28,14 +28,14 @@ from math import exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dposv
 from scipy.optimize import minimize
 
 from baconlogic.core import Floats, Ints, gcd
 from baconlogic.kernel import loops
 from baconlogic.kernel import loss as kernel
-from baconlogic.kernel.jacobian import Equations, equations
-from baconlogic.kernel.loss import Topology
+from baconlogic.kernel.compile import compiled
+from baconlogic.kernel.loops import Workspace, dot
+from baconlogic.kernel.loss import Batch, Settings, Topology
 from baconlogic.learn.search import draft as drafts
 from baconlogic.learn.search.draft import CRISP, STEEPNESS, THRESHOLD, Draft, Literal
 from baconlogic.learn.search.problem import Found, Problem, Request
@@ -53,13 +53,11 @@ USUAL = (  # and spread, unconstrained: slope, centre, missing, table, weight, a
     (THRESHOLD, 0.32),
 )  # fmt: skip
 LINK_REACH = 4.0
-DAMP, EASIER, HARDER = 0.01, 0.15, 8.0  # of the first step; after one that led down, and after one that did not
-FARTHEST = 3.0  # that a step moves an unconstrained parameter
-ENOUGH = 1e-6  # part of the loss that a step must gain for another
+USUAL_CURVATURE = 0.1  # of the loss in an unconstrained parameter; where BFGS starts from
 HALF_ROOT = sqrt(0.5)  # two weights share what one number does
 LEAST_PART = 1e-4  # of what lies between two bounds: there a slope is left
 SHORT = gcd.SHORT_OF_DRASTIC
-TRIES = 6  # of one step
+TRIES = 12  # lengths of one step
 STEPS = 200  # of descent where a structure is given
 POLISH = 20  # and where a tree was found on a sample
 
@@ -150,99 +148,204 @@ def gate_bounds(problem: Problem, draft: Draft) -> tuple[Floats, Floats]:
     return np.clip(low, 1.0 - end, end), np.clip(high, 1.0 - end, end)
 
 
-class Scale:
-    """How unconstrained parameters and those of the kernel turn into one another."""
+@compiled(reassociate=False, inner=True)
+def _to_free(values: Floats, f: Freedom, shape: Topology) -> Floats:
+    free = np.empty(f.where.size)
+    for i in range(free.size):
+        value = values[f.where[i]]
+        if f.kind[i] == EXPONENTIAL:
+            free[i] = min(max(log(max(f.sign[i] * value, 1e-300)), f.low[i]), f.high[i])
+        elif f.kind[i] == BOUNDED:
+            part = (value - f.low[i]) / max(f.high[i] - f.low[i], 1e-12)
+            part = min(max(part, LEAST_PART), 1.0 - LEAST_PART)
+            free[i] = log(part / (1.0 - part))
+        elif f.kind[i] == LINEAR:
+            free[i] = min(max(value, f.low[i]), f.high[i])
+    at = free.size - 1 - shape.first.size - shape.inputs.size
+    for j in range(shape.first.size - 1):
+        start, end = at + shape.first[j], at + shape.first[j + 1]
+        if f.kind[start] != SHARE:
+            free[end - 1] = 0.0
+            continue
+        n, mean = end - start, 0.0
+        for i in range(start, end):
+            share = (values[f.where[i]] - FLOOR / n) / (1.0 - FLOOR)
+            free[i] = log(min(max(share, LEAST_PART), 1.0 - LEAST_PART)) / HALF_ROOT
+            mean += free[i] / n
+        for i in range(start, end):
+            free[i] = min(max(free[i] - mean, f.low_free[i]), f.high_free[i])
+    return free
 
-    def __init__(self, f: Freedom, shape: Topology) -> None:
-        self.freedom, self.width = f, f.high - f.low
-        self.curved, self.bounded = np.flatnonzero(f.kind == EXPONENTIAL), np.flatnonzero(f.kind == BOUNDED)
-        at = len(f.where) - 1 - len(shape.first) - len(shape.inputs)
-        gates = [slice(at + start, at + end) for start, end in pairwise(shape.first.tolist())]
-        self.shares = [own for own in gates if f.kind[own.start] == SHARE]
-        self.pairs = [own.start for own in gates if f.kind[own.start] != SHARE]
 
-    def free(self, values: Floats) -> Floats:
-        """Return the unconstrained parameters that stand for those of the kernel."""
-        f = self.freedom
-        v = values[f.where]
-        free = v.copy()
-        free[self.curved] = np.log(np.maximum(f.sign[self.curved] * v[self.curved], 1e-300))
-        part = (v - f.low)[self.bounded] / np.maximum(self.width[self.bounded], 1e-12)
-        part = np.clip(part, LEAST_PART, 1.0 - LEAST_PART)
-        free[self.bounded] = np.log(part / (1.0 - part))
-        for own in self.shares:
-            share = (v[own] - FLOOR / (own.stop - own.start)) / (1.0 - FLOOR)
-            logs = np.log(np.clip(share, LEAST_PART, 1.0 - LEAST_PART)) / HALF_ROOT
-            free[own] = logs - logs.mean()
-        for first in self.pairs:
-            free[first + 1] = 0.0
-        return np.clip(free, f.low_free, f.high_free)
+@compiled(reassociate=False, inner=True)
+def _to_values(free: Floats, f: Freedom, shape: Topology, values: Floats, slope: Floats) -> None:
+    """Fill in the parameters that unconstrained ones stand for, and how they change with them.
 
-    def fill(self, values: Floats, free: Floats) -> Floats:
-        """Fill in the parameters of the kernel, and return how they change, (kernel's, unconstrained)."""
-        f, slope, v = self.freedom, np.ones(len(free)), free.copy()
-        v[self.curved] = slope[self.curved] = f.sign[self.curved] * np.exp(free[self.curved])
-        part, width = 1.0 / (1.0 + np.exp(-free[self.bounded])), self.width[self.bounded]
-        v[self.bounded], slope[self.bounded] = f.low[self.bounded] + width * part, width * part * (1.0 - part)
-        change = np.diag(slope)
-        for own in self.shares:
-            share = np.exp(HALF_ROOT * free[own])
-            share /= share.sum()
-            v[own] = FLOOR / len(share) + (1.0 - FLOOR) * share
-            change[own, own] = (HALF_ROOT * (1.0 - FLOOR)) * (np.diag(share) - np.outer(share, share))
-        for first in self.pairs:
-            v[first + 1] = 1.0 - v[first]
-            change[first + 1, first], change[first + 1, first + 1] = -slope[first], 0.0
-        values[f.where] = v
-        return change
+    For weights: the share of each.
+    """
+    for i in range(free.size):
+        k = f.where[i]
+        if f.kind[i] == EXPONENTIAL:
+            values[k] = f.sign[i] * exp(free[i])
+            slope[i] = values[k]
+        elif f.kind[i] == BOUNDED:
+            part = 1.0 / (1.0 + exp(-free[i]))
+            values[k] = f.low[i] + (f.high[i] - f.low[i]) * part
+            slope[i] = (f.high[i] - f.low[i]) * part * (1.0 - part)
+        elif f.kind[i] == LINEAR:
+            values[k] = free[i]
+            slope[i] = 1.0
+    at = free.size - 1 - shape.first.size - shape.inputs.size
+    for j in range(shape.first.size - 1):
+        start, end = at + shape.first[j], at + shape.first[j + 1]
+        if f.kind[start] != SHARE:
+            values[f.where[end - 1]] = 1.0 - values[f.where[start]]
+            continue
+        n, total = end - start, 0.0
+        for i in range(start, end):
+            slope[i] = exp(HALF_ROOT * free[i])
+            total += slope[i]
+        for i in range(start, end):
+            slope[i] /= total
+            values[f.where[i]] = FLOOR / n + (1.0 - FLOOR) * slope[i]
+
+
+@compiled(reassociate=False, inner=True)
+def _in_free(in_values: Floats, f: Freedom, shape: Topology, slope: Floats, gradient: Floats) -> None:
+    """Turn slopes of the loss in the parameters into those in unconstrained ones."""
+    for i in range(slope.size):
+        gradient[i] = in_values[f.where[i]] * slope[i]
+    at = slope.size - 1 - shape.first.size - shape.inputs.size
+    for j in range(shape.first.size - 1):
+        start, end = at + shape.first[j], at + shape.first[j + 1]
+        if f.kind[start] != SHARE:
+            gradient[start] -= in_values[f.where[end - 1]] * slope[start]
+            gradient[end - 1] = 0.0
+            continue
+        mean = 0.0
+        for i in range(start, end):
+            mean += gradient[i]
+        for i in range(start, end):
+            gradient[i] = HALF_ROOT * (1.0 - FLOOR) * (gradient[i] - slope[i] * mean)
+
+
+class Objective(NamedTuple):
+    """All that the penalised loss is made of, but the unconstrained parameters."""
+
+    freedom: Freedom
+    strength: float
+    shape: Topology
+    batch: Batch
+    settings: Settings
+    work: Workspace
+    in_values: Floats  # the gradient in the kernel's parameters
+
+
+@compiled(reassociate=False, inner=True)
+def _penalised(free: Floats, objective: Objective, values: Floats, slope: Floats, gradient: Floats) -> float:
+    """Return the loss at unconstrained parameters and fill in its gradient in them."""
+    f, shape, in_values = objective.freedom, objective.shape, objective.in_values
+    _to_values(free, f, shape, values, slope)
+    net = kernel.prepare(values, shape, objective.settings.knee)
+    loss = kernel.network_loss(net, objective.batch, objective.settings, objective.work, in_values)
+    _in_free(in_values, f, shape, slope, gradient)
+    for i in range(free.size):
+        away = (free[i] - f.usual[i]) / f.spread[i]
+        root = 1.0 if i < free.size - 2 else sqrt(1.0 + (away / LINK_REACH) ** 2)
+        loss += objective.strength * away * away / (1.0 + root)  # a square / 2 where root is 1
+        gradient[i] += objective.strength * away / (root * f.spread[i])
+    return loss
+
+
+@compiled(reassociate=False, inner=True)
+def _direction(inverse: Floats, gradient: Floats, free: Floats, f: Freedom, out: Floats) -> float:
+    """Fill in the quasi-Newton direction, less what would leave the bounds; return the slope of the loss along it."""
+    slope = 0.0
+    for i in range(free.size):
+        total = -dot(inverse[i], gradient)
+        stuck = (total < 0.0 and free[i] <= f.low_free[i]) or (total > 0.0 and free[i] >= f.high_free[i])
+        out[i] = 0.0 if stuck else total
+        slope += out[i] * gradient[i]
+    return slope
+
+
+@compiled(reassociate=False, inner=True)
+def _update(inverse: Floats, moved: Floats, change: Floats, turned: Floats) -> None:
+    """BFGS: make the inverse Hessian agree with the change of gradient that the last move brought."""
+    n, curvature = moved.size, dot(moved, change)
+    if curvature <= 1e-12 * sqrt(dot(moved, moved) * dot(change, change)):
+        return
+    for i in range(n):
+        turned[i] = dot(inverse[i], change)
+    factor = (1.0 + dot(change, turned) / curvature) / curvature
+    for i in range(n):
+        for j in range(n):
+            cross = moved[i] * turned[j] + turned[i] * moved[j]
+            inverse[i, j] += factor * moved[i] * moved[j] - cross / curvature
+
+
+@compiled(reassociate=False, inner=True)
+def _first_size(ahead: Floats) -> float:
+    """Return how far to go at first, when no curvature is known yet: no number by more than 0.3."""
+    longest = 0.3
+    for i in range(ahead.size):
+        longest = max(longest, abs(ahead[i]))
+    return 0.3 / longest
+
+
+@compiled(reassociate=False)
+def _descend(values: Floats, objective: Objective, inverse: Floats, steps: int) -> float:
+    """BFGS with a bisecting line search, which also gets past the kinks of andness (Lewis and Overton, 2013).
+
+    Moves `values` and returns the loss; `inverse` is what to start from. Loops where arrays would be shorter: these
+    take seconds to compile.
+    """
+    f, n, loss, along, size, low, high = objective.freedom, objective.freedom.where.size, 0.0, 0.0, 0.0, 0.0, 0.0
+    free, slope = _to_free(values, f, objective.shape), np.empty(n)
+    gradient, ahead, new_gradient, new = np.zeros(n), np.zeros(n), np.empty(n), np.empty(n)
+    step, tries = -1, 0  # before the first step: the loss where it starts
+    while True:
+        for i in range(n):
+            new[i] = min(max(free[i] + size * ahead[i], f.low_free[i]), f.high_free[i]) if step >= 0 else free[i]
+        new_loss = _penalised(new, objective, values, slope, new_gradient)
+        if step >= 0:
+            tries += 1
+            far = not new_loss <= loss + 1e-4 * size * along
+            if tries < TRIES and (far or dot(new_gradient, ahead) < 0.9 * along):
+                low, high = (low, size) if far else (size, high)
+                size = 0.5 * (low + high) if high < np.inf else 2.0 * size
+                continue
+            if not new_loss < loss:
+                break
+        for i in range(n):
+            free[i], new[i] = new[i], new[i] - free[i]
+            gradient[i], new_gradient[i] = new_gradient[i], new_gradient[i] - gradient[i]
+        if step >= 0:
+            _update(inverse, new, new_gradient, ahead)
+        gained, loss, step = loss - new_loss, new_loss, step + 1
+        if step == steps or (step > 0 and gained < 1e-9 * abs(loss)):
+            break
+        along = _direction(inverse, gradient, free, f, ahead)
+        if along > -1e-12:
+            break
+        size, low, high, tries = 1.0 if step else _first_size(ahead), 0.0, np.inf, 0
+    _to_values(free, f, objective.shape, values, slope)
+    return loss
 
 
 def refine(problem: Problem, draft: Draft, steps: int, *, pinned: str = "") -> Draft:
-    """Return the draft that so many `steps` reach at most; `pinned` ("andness" or "gates"): what stays as it is.
-
-    A step that does not lower the loss is made shorter and turned towards the gradient (Levenberg and Marquardt).
-    """
-    f, strength = freedom(problem, draft, pinned=pinned), problem.penalty / problem.cases
-    values, batch, scale = draft.parameters.copy(), problem.batch(draft), Scale(f, draft.shape)
+    """Return the draft that `steps` of descent reach at most; `pinned` ("andness" or "gates"): what stays as it is."""
+    values, work = draft.parameters.copy(), kernel.workspace(draft.shape, min(kernel.BLOCK, problem.rows))
     kernel.parts(values, draft.shape).missing[~problem.gaps[draft.columns]] = 0.0
-
-    def looked(free: Floats) -> Equations:
-        """Return the penalised loss, with its slopes in the unconstrained parameters."""
-        change = scale.fill(values, free)
-        loss, gradient, curvature = equations(values, draft.shape, batch, problem.knee, f.where)
-        away, root = (free - f.usual) / f.spread, np.ones(len(free))
-        root[-2:] = np.sqrt(1.0 + (away[-2:] / LINK_REACH) ** 2)
-        loss += strength * float((away * away / (1.0 + root)).sum())  # a square / 2 where root is 1
-        curvature = change.T @ curvature @ change
-        curvature[np.diag_indices_from(curvature)] += strength / (root * f.spread**2)
-        return Equations(loss, change.T @ gradient + strength * away / (root * f.spread), curvature)
-
-    free, damp = scale.free(values), DAMP
-    here, tries = looked(free), 0
-    while steps and tries < TRIES:
-        falls = (free > f.low_free) & (here.gradient > 0.0)
-        own = np.flatnonzero((f.low_free < f.high_free) & (falls | ((free < f.high_free) & (here.gradient <= 0.0))))
-        new = free.copy()
-        new[own] += _step(here.gradient[own], here.curvature[np.ix_(own, own)], damp)
-        new = np.clip(new, f.low_free, f.high_free)
-        there = looked(new)
-        if not there.loss < here.loss:
-            damp, tries = damp * HARDER, tries + 1
-            continue
-        gained, free, here, damp = here.loss - there.loss, new, there, damp * EASIER
-        steps, tries = steps - 1 if gained > ENOUGH * abs(here.loss) else 0, 0
-    scale.fill(values, free)
+    settings = Settings(calibrated=True, knee=problem.knee, penalty=0.0, amplifier=1.0)  # cross-entropy, nothing else
+    free, strength = freedom(problem, draft, pinned=pinned), problem.penalty / problem.cases
+    batch, in_values = problem.batch(draft), np.empty_like(values)
+    objective = Objective(free, strength, draft.shape, batch, settings, work, in_values)
+    moves = free.low_free < free.high_free  # what is pinned has no part in any step
+    loss = _descend(values, objective, np.diag(moves / USUAL_CURVATURE), steps)
     if pinned == GATES:  # to the last digit
         kernel.parts(values, draft.shape).weight[:] = draft.parts.weight
-    return draft._replace(parameters=values, loss=float(here.loss))
-
-
-def _step(gradient: Floats, curvature: Floats, damp: float) -> Floats:
-    """Return the step that a damped curvature asks for; no number by more than FARTHEST."""
-    damped = curvature.copy()
-    damped[np.diag_indices_from(damped)] *= 1.0 + damp
-    step = np.asarray(dposv(damped, -gradient)[1])
-    return step * (FARTHEST / np.abs(step).max(initial=FARTHEST))
+    return draft._replace(parameters=values, loss=float(loss))
 
 
 def polish(problem: Problem, draft: Draft) -> Draft:

@@ -9,12 +9,12 @@ Of a wide table all columns are tried by two gates, and only the best of them by
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import log as ln
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from baconlogic.core import Bools, Floats, Ints
 from baconlogic.kernel import loss as kernel
@@ -333,13 +333,9 @@ class Screen:
         rank = change.argsort(axis=1, kind="stable").argsort(axis=1)
         return np.sort(columns[rank.min(axis=(0, 2)).argsort(kind="stable")[:SHORTLIST]])
 
-    def replacements(self, draft: Draft, columns: Ints, places: Ints, bound: float = np.inf) -> Iterator[Proposal]:
-        """Yield what another leaf in the place of a leaf would do, best first; only what is below the bound."""
-        return self._proposals(draft, places, columns, np.array([(REPLACE, 0.5)]), bound)
-
-    def above(self, draft: Draft, nodes: Sequence[int], columns: Ints, moves: ArrayLike) -> Iterator[Proposal]:
-        """Yield what a new leaf above some nodes, by gates of these weights and andnesses, would do, best first."""
-        return self._proposals(draft, np.array(nodes), columns, np.array(moves), np.inf)
+    def replacements(self, draft: Draft, columns: Ints, places: Ints) -> Iterator[Proposal]:
+        """Yield what another leaf in the place of a leaf would do, best first."""
+        return self._proposals(draft, places, columns, np.array([(REPLACE, 0.5)]), np.inf)
 
     def _proposals(self, draft: Draft, nodes: Ints, columns: Ints, moves: Floats, bound: float) -> Iterator[Proposal]:
         found = _screen(view_of(self.problem, draft), self._candidates, nodes, columns, moves, bound)
