@@ -32,7 +32,7 @@ class Equations(NamedTuple):
     curvature: Floats
 
 
-class _Gate(NamedTuple):
+class _GateNumbers(NamedTuple):
     """What a gate does with its inputs, on its own side."""
 
     inputs: Ints
@@ -49,7 +49,7 @@ class _Gate(NamedTuple):
     power_slope: float
 
 
-def _gates(p: Parameters, shape: Topology, knee: float) -> tuple[list[_Gate], Bools]:
+def _gates(p: Parameters, shape: Topology, knee: float) -> tuple[list[_GateNumbers], Bools]:
     """Return the gates, and which nodes are inputs of a disjunction."""
     n = np.diff(shape.first)
     high = n / (n - 1.0) - gcd.SHORT_OF_DRASTIC
@@ -62,7 +62,7 @@ def _gates(p: Parameters, shape: Topology, knee: float) -> tuple[list[_Gate], Bo
     turned[shape.inputs] = np.repeat(dual, n)
     same, first = dual == turned[shape.leaves :], shape.first.tolist()
     return [
-        _Gate(
+        _GateNumbers(
             shape.inputs[a:b], p.weight[a:b], b - a, bool(dual[j]), bool(same[j]), bool(andness[j] == gcd.NEUTRAL),
             mean[j], product[j], (b - a) * power[j], mean_slope[j], product_slope[j], (b - a) * power_slope[j],
         )
@@ -106,7 +106,7 @@ class _Block:
             u = np.where(learned[:, None], u, np.log(truths) - np.log1p(-truths))
         return np.where(self.missing, p.missing[:, None], u) if self.gaps else u
 
-    def _forward(self, node: int, gate: _Gate) -> None:
+    def _forward(self, node: int, gate: _GateNumbers) -> None:
         x, c, logs, j = self.x, self.c, self.logs, node - self.shape.leaves
         exponent = gate.power * (gate.weights @ logs[gate.inputs])
         self.products[j] = np.exp(exponent)

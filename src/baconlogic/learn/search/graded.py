@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baconlogic.core import Floats, gcd
+from baconlogic.core import Floats, Ints, gcd
 from baconlogic.core.criteria import Sigmoid
 from baconlogic.core.decision import Link
 from baconlogic.core.levels import LEVELS
@@ -174,11 +174,13 @@ class _Smoother:
         conditions = tuple(c.opposite if t else c for c, t in zip(conditions, turned, strict=True))
         draft = draft._replace(columns=np.arange(draft.leaves), parameters=draft.parameters.copy())
         draft.parts.slope[turned] = 1.0
-        own, weight = _own(problem, conditions), problem.share * problem.cases
-        some, firsts = _own(self.some, conditions), _firsts(draft, conditions, own)
+        own, some = _own(problem, conditions), _own(self.some, conditions)
+        if own.fixed.all():
+            own = some = _merged(own, draft.columns)
+        firsts = _firsts(draft, conditions, own)
 
         def linked(draft: Draft) -> Graded:
-            return Graded(draft, conditions, *fitted_link(own.truths(draft), problem.y, weight))
+            return Graded(draft, conditions, *fitted_link(own.truths(draft), own.y, own.share * own.cases))
 
         def settled(draft: Draft, pinned: str) -> Draft:
             """Return a draft of which some numbers were changed and are to stay, with the rest learned again."""
@@ -207,16 +209,19 @@ def _loss(draft: Draft) -> float:
 
 
 def _learned(problem: Problem, draft: Draft, steps: int, pinned: str = "") -> Draft:
-    """Return a draft after so many steps. Where no criterion moves, few do, and rows that look alike are one."""
+    """Return a draft after so many steps; few where no criterion moves."""
     if problem.fixed[draft.columns].all():
-        steps = PINNED
-        seen, place = np.unique(problem.X[draft.columns], axis=1, return_inverse=True)
-        share = np.asarray(np.bincount(place, problem.share), dtype=float)
-        y = np.bincount(place, problem.share * problem.y) / np.maximum(share, CERTAIN)
-        X = np.zeros((len(problem.X), len(share)))
-        X[draft.columns] = seen
-        problem = replace(problem, X=X, y=y, share=share, weight=problem.cases)
+        return newton(_merged(problem, draft.columns), draft, PINNED, pinned=pinned)
     return newton(problem, draft, steps, pinned=pinned)
+
+
+def _merged(problem: Problem, columns: Ints) -> Problem:
+    """Return a problem in which rows that these columns do not tell apart are one, whatever others say."""
+    key = np.random.default_rng(0).normal(size=len(columns)) @ problem.X[columns]  # as good as all of them, and quick
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    share = np.asarray(np.bincount(place, problem.share), dtype=float)
+    y = np.bincount(place, problem.share * problem.y) / np.maximum(share, CERTAIN)
+    return replace(problem, X=problem.X[:, first], y=y, share=share, weight=problem.cases)
 
 
 def _uses(draft: Draft) -> list[tuple[int, int, bool]]:
