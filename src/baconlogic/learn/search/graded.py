@@ -46,7 +46,7 @@ from baconlogic.learn.search.problem import Problem, Request
 from baconlogic.learn.search.refine import ANDNESS, GATES
 
 LONG, PINNED = 6, 2  # steps: of a start, and with levels or weights that have been changed
-ROWS = 1000  # that tell one structure from another; the numbers are learned on all
+ROWS = 1000  # to learn numbers from; the link is fitted to all rows
 FIXED = (CUT, TRUTHS)  # conditions that are taken as they are where they have no smooth form
 SLOPE = 3.0  # of a cut to start from, on the robust scale
 EVEN = 0.05  # weights that are all this near to each other are equal
