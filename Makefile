@@ -80,10 +80,11 @@ format: $(VENV)/.lint
 	$(BIN)/ruff format .
 
 # FasterRisk has an environment of its own: it needs an older numpy. torch first and by itself: bacon-net asks for any torch, and this one is what the results were measured with
-.venv-bench/.ready: pyproject.toml benchmarks/requirements.txt benchmarks/fasterrisk.txt
+.venv-bench/.ready: pyproject.toml benchmarks/requirements.txt benchmarks/tables.txt benchmarks/fasterrisk.txt
 	$(PYTHON) -m venv .venv-bench
 	$(BENCH_PIP) "$$(grep ^torch== benchmarks/requirements.txt)"
 	$(BENCH_PIP) --requirement benchmarks/requirements.txt
+	$(BENCH_PIP) --no-deps --requirement benchmarks/tables.txt
 	$(BENCH_PIP) --editable .
 	$(PYTHON) -m venv .venv-fasterrisk
 	.venv-fasterrisk/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/fasterrisk.txt
