@@ -120,14 +120,13 @@ class Columns:
         column = self._get(name)
         if column.dtype.kind in "fiub":
             return column.astype(np.float64, copy=False)
-        found = [_as_number(value) for value in column]
-        wrong = [row for row, number in enumerate(found) if number is None]
-        if wrong:
-            row = next((row for row in wrong if not _reads_as_number(column[row])), wrong[0])  # why it is a text column
-            raise ValueError(
-                f"column {name!r}, row {row}: {column[row]!r:.60} is not a number, and its criterion needs numbers"
-            )
-        return np.array(found, dtype=np.float64)
+        found = np.empty(len(column))
+        for row, value in enumerate(column):
+            number = _as_number(value)
+            if number is None:
+                raise _not_a_number(name, column, row)
+            found[row] = number
+        return found
 
     def whole(self, name: str) -> bool:
         """Whether a column is one of whole numbers, by its type."""
@@ -188,6 +187,15 @@ def _as_number(value: Any) -> float | None:
         with contextlib.suppress(OverflowError):
             return float(value)
     return None
+
+
+def _not_a_number(name: str, column: NDArray[Any], first: int) -> ValueError:
+    """Return the error for a column with such a value, and show why it is one of text."""
+    wrong = (row for row in range(first, len(column)) if _as_number(column[row]) is None)
+    row = next((row for row in wrong if not _reads_as_number(column[row])), first)
+    return ValueError(
+        f"column {name!r}, row {row}: {column[row]!r:.60} is not a number, and its criterion needs numbers"
+    )
 
 
 def _reads_as_number(value: Any) -> bool:

@@ -50,6 +50,7 @@ FEW = 100  # with fewer different rows, each stands for several
 PIECES = 5
 MANY = 20  # categories that all read as numbers are hardly meant as such
 NEARLY = 0.02  # a truth this far from 0 or 1 is as good as that
+PLAIN = {str, int, bool, type(None)}  # what categories are, and None where a value is missing
 
 
 def read(table: Columns, weight: Floats) -> list[Column]:
@@ -141,21 +142,21 @@ def _robust(values: Floats, share: Floats) -> tuple[float, float]:
 
 
 def _categories(name: str, values: NDArray[Any], order: tuple[Any, ...] = ()) -> Column:
-    for value in values:
+    for value in values if set(map(type, values)) - PLAIN else ():
         if isinstance(value, float):
             raise TypeError(f"column {name!r} mixes text and numbers, e.g. {value!r}; make it all text or all numbers")
         if value is not None and not isinstance(value, str | int | bool):
             kind = f"argument must be a string or a number, got {value!r:.60}"
             raise TypeError(f"column {name!r}: {kind}; of a date, make a number such as days or a year")
-    known = sorted({value for value in values if value is not None}, key=lambda value: (type(value).__name__, value))
+    known = sorted(set(values) - {None}, key=lambda value: (type(value).__name__, value))
     if order:
         seen = set(known)
         known = [value for value in order if value in seen]
     if len(known) > MANY and all(isinstance(value, str) and _is_number(value) for value in known):
         many = f"column {name!r} holds {len(known)} different numbers as text, e.g. {known[0]!r:.30}"
         warnings.warn(f"{many}; each is taken as a category, so make numbers of them if that is meant", stacklevel=2)
-    place = {value: code for code, value in enumerate(known)}  # True and 1 are one, as in a table of truths
-    codes = np.array([-1 if value is None else place[value] for value in values], dtype=np.int64)
+    place = {None: -1, **{value: code for code, value in enumerate(known)}}  # True and 1 are one, as in a `Table`
+    codes = np.array([place[value] for value in values], dtype=np.int64)
     return Column(name, CATEGORY, codes, categories=tuple(known), ordered=bool(order))
 
 
@@ -328,29 +329,34 @@ def _table(column: Column, literal: Literal, when_missing: float | None, typed: 
     return Table(list(truths.items()), mean if when_missing is None else when_missing, when_missing)
 
 
-def places(column: Column, y: Floats, cases: Floats, base: float | None = None) -> Floats:
+def places(column: Column, y: Floats, cases: Floats) -> Floats:
     """Return the place of each category: how much more often y is true for it than overall, on a scale as numbers have.
 
-    `base` is the overall rate, by default that of these rows.
+    A category of few rows is held to the overall rate.
     """
-    base = float(cases @ y / cases.sum()) if base is None else base
-    known = column.values >= 0
-    codes, y, cases, count = column.values[known], y[known], cases[known], len(column.categories)
-    total = np.bincount(codes, cases, count) + PRIOR_ROWS
-    true = np.bincount(codes, cases * y, count) + PRIOR_ROWS * base
-    return np.asarray((true / total - base) / np.sqrt(base * (1.0 - base) + 1e-9) * REACH)
+    total, true = _counted(column, y, cases, np.zeros(len(y), np.int64))
+    return _places(total[0], true[0], float(cases @ y / cases.sum()))
 
 
 def _unseen_places(column: Column, y: Floats, cases: Floats) -> Floats:
     """Return the place of each row's category, learned from other rows: a row must not see its own label."""
-    base = float(cases @ y / cases.sum())
     part = np.random.default_rng(0).permutation(len(y)) % PARTS  # rows are sorted: every fifth may look alike
-    out = np.empty(len(y))
-    for i in range(PARTS):
-        own, others = part == i, np.flatnonzero(part != i)
-        known = places(replace(column, values=column.values[others]), y[others], cases[others], base)
-        out[own] = np.where(column.values[own] >= 0, known[column.values[own]], MISSING)
-    return out
+    total, true = _counted(column, y, cases, part)
+    known = _places(total.sum(axis=0) - total, true.sum(axis=0) - true, float(cases @ y / cases.sum()))
+    return np.where(column.values >= 0, known[part, column.values], MISSING)
+
+
+def _counted(column: Column, y: Floats, cases: Floats, part: Ints) -> tuple[Floats, Floats]:
+    """Return the cases that each part of the rows has of each category, and how many of them are true."""
+    known, shape = column.values >= 0, (PARTS, len(column.categories))
+    place = (part * shape[1] + column.values)[known]
+    total, true = (np.bincount(place, each[known], PARTS * shape[1]) for each in (cases, cases * y))
+    return np.asarray(total, float).reshape(shape), np.asarray(true, float).reshape(shape)
+
+
+def _places(total: Floats, true: Floats, base: float) -> Floats:
+    rate = (true + PRIOR_ROWS * base) / (total + PRIOR_ROWS)
+    return np.asarray((rate - base) / np.sqrt(base * (1.0 - base) + 1e-9) * REACH)
 
 
 def raw(column: Column) -> NDArray[Any]:

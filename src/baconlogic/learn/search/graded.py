@@ -124,8 +124,10 @@ class _Smoother:
         self.starts: dict[int, list[Draft]] = {}
         if self.conditions:
             self.own = _own(self.some, self.conditions)
-            for draft in filter(None, map(self._start, hands)):
-                self.starts.setdefault(draft.leaves, []).append(draft)
+            for draft in filter(None, map(self._start, sorted(hands, key=lambda hand: hand.loss))):
+                same = self.starts.setdefault(draft.leaves, [])
+                if not same or not (self._stays(draft) and self._stays(same[0])):
+                    same.append(draft)
 
     def _upright(self, condition: Condition) -> Condition:
         """Return a condition or its opposite, the same one of both; as it is where a direction is asked for."""
@@ -147,6 +149,10 @@ class _Smoother:
             if self.own.fixed[column]:
                 kept.add(place)
         return all(len({rising for gate, rising in own if (gate, not rising) not in own}) < 2 for own in uses.values())
+
+    def _stays(self, draft: Draft) -> bool:
+        """Whether there is little to learn: every leaf is taken as it is."""
+        return bool(self.own.fixed[draft.columns].all())
 
     def _start(self, hand: Hand) -> Draft | None:
         """Return the card of a hand with smooth criteria, unless something in it has no such form."""
@@ -174,9 +180,10 @@ class _Smoother:
         conditions = tuple(c.opposite if t else c for c, t in zip(conditions, turned, strict=True))
         draft = draft._replace(columns=np.arange(draft.leaves), parameters=draft.parameters.copy())
         draft.parts.slope[turned] = 1.0
-        own, some = _own(problem, conditions), _own(self.some, conditions)
+        own = _own(problem, conditions)
         if own.fixed.all():
-            own = some = _merged(own, draft.columns)
+            own = _merged(own, draft.columns)
+        some = own if own.fixed.all() or self.some is problem else _own(self.some, conditions)
         firsts = _firsts(draft, conditions, own)
 
         def linked(draft: Draft) -> Graded:

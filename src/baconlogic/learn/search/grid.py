@@ -103,6 +103,7 @@ class _Views(NamedTuple):
 
     bins: Bytes  # (columns, rows)
     sizes: Ints  # (columns,): bins of known values
+    halves: Bools  # (columns,): whether rows are in bins 0 and 1 alone, whose sums vectorise
     ordered: Bools  # (columns,)
     several: Bools  # (columns,): whether values are missing
     direction: Ints  # (columns,): 1 rising, -1 falling, 0 either
@@ -114,7 +115,7 @@ class _Views(NamedTuple):
 class _Ask(NamedTuple):
     """A place as compiled code reads it."""
 
-    rows: Floats  # (rows, 4): g q, h a q, h q q, h q
+    rows: Floats  # (4, rows): g q, h a q, h q q, h q
     base: Floats  # sums of g a, h a a, h a
     sums: Floats  # of g, of h; and the ridge
     sign: int
@@ -131,12 +132,24 @@ class _Tally(NamedTuple):
 
 
 @compiled(reassociate=True, inner=True)
-def _histogram(bins: Bytes, rows: Floats, out: Floats) -> None:
+def _histogram(v: _Views, j: int, rows: Floats, out: Floats) -> None:
+    """Fill out with the sums of rows (4, rows) over the bins of a column."""
     out[:] = 0.0
+    bins = v.bins[j]
+    if v.halves[j]:
+        for k in range(4):
+            one = both = 0.0
+            for i in range(bins.size):
+                one += np.float64(bins[i]) * rows[k, i]
+                both += rows[k, i]
+            out[0, k], out[1, k] = both - one, one
+        return
     for i in range(bins.size):
         b = bins[i]
-        for k in range(rows.shape[1]):
-            out[b, k] += rows[i, k]
+        out[b, 0] += rows[0, i]
+        out[b, 1] += rows[1, i]
+        out[b, 2] += rows[2, i]
+        out[b, 3] += rows[3, i]
 
 
 @compiled(reassociate=True, inner=True)
@@ -277,7 +290,7 @@ def _screen(v: _Views, ask: _Ask, out: Floats, tables: Floats) -> None:
         n = v.sizes[j]
         if n < 1 or out[j, 1] < 0.0:
             continue
-        _histogram(v.bins[j], ask.rows, s)
+        _histogram(v, j, ask.rows, s)
         _count(tally, n, v.ordered[j])
         crisp = ask.shapes != PLAIN or n <= 2 or v.first[j] == v.first[j + 1]
         for m in range(3 if v.several[j] else 1):
@@ -299,18 +312,15 @@ def _screen(v: _Views, ask: _Ask, out: Floats, tables: Floats) -> None:
 
 @compiled(reassociate=False)
 def _coarsen(v: _Views, rows: Floats, groups: Bytes, scores: Floats) -> None:
-    """Fill in the coarse bin of each bin, in order of what it asks for where bins have none, and what it says alone.
-
-    rows: (rows, 3) of g q, h a q, h q.
-    """
-    s, order, ratio = np.empty((MOST_BINS, 3)), np.empty(MOST_BINS, np.int64), np.empty(MOST_BINS)
+    """Fill in the coarse bin of each bin, in order of what it asks for where bins have none, and what it says alone."""
+    s, order, ratio = np.empty((MOST_BINS, 4)), np.empty(MOST_BINS, np.int64), np.empty(MOST_BINS)
     for j in range(v.sizes.size):
         n = v.sizes[j]
-        _histogram(v.bins[j], rows, s)
+        _histogram(v, j, rows, s)
         total = 0.0
         for k in range(n):
-            order[k], ratio[k] = k, s[k, 0] / (s[k, 2] + 1.0)
-            total += s[k, 2]
+            order[k], ratio[k] = k, s[k, 0] / (s[k, 3] + 1.0)
+            total += s[k, 3]
         if not v.ordered[j]:
             _sorted(ratio, order[:n])
         groups[j] = COARSE
@@ -318,28 +328,42 @@ def _coarsen(v: _Views, rows: Floats, groups: Bytes, scores: Floats) -> None:
         scores[j] = 0.0
         for a in range(n):
             k = order[a]
-            place = a if n <= COARSE else min(int(COARSE * (below + 0.5 * s[k, 2]) / max(total, 1e-12)), COARSE - 1)
-            below += s[k, 2]
+            place = a if n <= COARSE else min(int(COARSE * (below + 0.5 * s[k, 3]) / max(total, 1e-12)), COARSE - 1)
+            below += s[k, 3]
             if place != last and last >= 0:
                 group += 1
                 scores[j] += g * g / (h + 1.0)
                 g = h = 0.0
             last = place
             g += s[k, 0]
-            h += s[k, 2]
+            h += s[k, 3]
             groups[j, k] = group
         scores[j] += g * g / (h + 1.0)
 
 
 @compiled(reassociate=True)
-def _cells(x: Bytes, y: Bytes, rows: Floats, cum: Floats) -> None:
-    """Fill cum with the sums of rows over the cells below and left of each corner."""
+def _cells(x: Bytes, y: Bytes, na: int, nb: int, halves: bool, rows: Floats, cum: Floats) -> None:
+    """Fill cum with the sums of rows (3, rows) over the cells below and left of each corner."""
     cum[:] = 0.0
-    for i in range(x.size):
+    if halves:
         for k in range(3):
-            cum[x[i] + 1, y[i] + 1, k] += rows[i, k]
-    for a in range(1, COARSE + 1):
-        for b in range(1, COARSE + 1):
+            of_x = of_y = of_both = whole = 0.0
+            for i in range(x.size):
+                here, one, two = rows[k, i], np.float64(x[i]), np.float64(y[i])
+                of_x += one * here
+                of_y += two * here
+                of_both += one * two * here
+                whole += here
+            cum[1, 1, k], cum[2, 2, k] = whole - of_x - of_y + of_both, of_both
+            cum[2, 1, k], cum[1, 2, k] = of_x - of_both, of_y - of_both
+    else:
+        for i in range(x.size):
+            a, b = x[i] + 1, y[i] + 1
+            cum[a, b, 0] += rows[0, i]
+            cum[a, b, 1] += rows[1, i]
+            cum[a, b, 2] += rows[2, i]
+    for a in range(1, na + 1):
+        for b in range(1, nb + 1):
             for k in range(3):
                 cum[a, b, k] += cum[a - 1, b, k] + cum[a, b - 1, k] - cum[a - 1, b - 1, k]
 
@@ -362,12 +386,12 @@ def _interaction(cum: Floats, na: int, nb: int) -> float:
 
 
 @compiled(reassociate=True)
-def _pairs(bins: Bytes, count: Ints, rows: Floats, out: Floats) -> None:
+def _pairs(bins: Bytes, count: Ints, halves: Bools, rows: Floats, out: Floats) -> None:
     """Fill out with the interaction of each pair of columns."""
     cum, pair = np.empty((COARSE + 2, COARSE + 2, 3)), 0
     for a in range(count.size):
         for b in range(a):
-            _cells(bins[a], bins[b], rows, cum)
+            _cells(bins[a], bins[b], count[a], count[b], halves[a] and halves[b], rows, cum)
             out[pair] = _interaction(cum, count[a], count[b])
             pair += 1
 
@@ -443,7 +467,8 @@ class Grid:
             first[j + 1] = len(shapes)
         ramps = np.array(shapes).reshape(-1, MOST_BINS)
         asked, priced = direction.astype(np.int64), np.array(prices, dtype=float)
-        self.views = _Views(bins, count, ordered, several, asked, first, ramps, priced)
+        halves = bins.max(axis=1, initial=0) == 1
+        self.views = _Views(bins, count, halves, ordered, several, asked, first, ramps, priced)
 
     def _categories(self, column: Column, weight: Floats) -> tuple[int, Bytes]:
         known = column.values >= 0
@@ -492,7 +517,7 @@ class Grid:
 
     def _ask(self, place: Place, shapes: int) -> _Ask:
         g, h, a, q = place.slope, place.curvature, place.a, place.q
-        rows = np.stack([g * q, h * a * q, h * q * q, h * q], axis=1)
+        rows = np.array([g * q, h * a * q, h * q * q, h * q])
         base, sums = np.array([g @ a, h @ (a * a), h @ a]), np.array([g.sum(), h.sum(), self.ridge])
         return _Ask(rows, base, sums, place.sign, shapes)
 
@@ -525,23 +550,23 @@ class Grid:
     def pairs(self, place: Place, allowed: Bools, most: int) -> list[tuple[float, Condition, Condition]]:
         """Return the best conjunctions of two cuts, best first."""
         ask = self._ask(place, CRISP)
-        rows = np.ascontiguousarray(ask.rows[:, [0, 1, 3]])
+        rows = ask.rows[[0, 1, 3]]
         groups, scores = np.empty((len(self.columns), MOST_BINS), np.uint8), np.empty(len(self.columns))
-        _coarsen(self.views, rows, groups, scores)
+        _coarsen(self.views, ask.rows, groups, scores)
         scores[~(allowed & (self.views.sizes > 1))] = -1.0
         chosen = [int(j) for j in np.argsort(-scores, kind="stable")[:WIDEST] if scores[j] >= 0.0]
         if len(chosen) < 2:
             return []
         bins = np.array([groups[j][self.views.bins[j]] for j in chosen])
         count = np.array([groups[j][: self.views.sizes[j]].max() + 1 for j in chosen], dtype=np.int64)
-        ways = np.where(self.views.ordered, self.views.direction, 0)[chosen]
+        halves, ways = self.views.halves[chosen], np.where(self.views.ordered, self.views.direction, 0)[chosen]
         at = [(x, y) for x in range(len(chosen)) for y in range(x)]
         scores = np.empty(len(at))
-        _pairs(bins, count, rows, scores)
+        _pairs(bins, count, halves, rows, scores)
         found, cum, out = [], np.empty((COARSE + 2, COARSE + 2, 3)), np.empty(6)
         for k in np.argsort(-scores, kind="stable")[:PROMISING]:
             x, y = at[k]
-            _cells(bins[x], bins[y], rows, cum)
+            _cells(bins[x], bins[y], count[x], count[y], bool(halves[x] and halves[y]), rows, cum)
             own = np.array([chosen[x], chosen[y]])
             sides = np.r_[count[x], count[y], self.views.ordered[own], ways[x], ways[y]].astype(np.int64)
             _rectangles(cum, sides, ask, out)
