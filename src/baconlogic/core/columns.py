@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+PLAIN = {str, int, bool, type(None)}  # what categories are, and None where a value is missing
 _PANDAS_NULLS = ("NAType", "NaTType")  # known by name, so that pandas need not be there
 
 
@@ -139,7 +140,7 @@ class Columns:
         """Return a column as Python objects, missing values as None."""
         values = (self._get_objects or self._get)(name).tolist()
         column = np.empty(len(values), dtype=object)
-        column[:] = [_as_category(value) for value in values]
+        column[:] = values if set(map(type, values)) <= PLAIN else [_as_category(value) for value in values]
         return column
 
     def order(self, name: str) -> tuple[Any, ...]:
@@ -171,9 +172,9 @@ def _from_series(series: Any) -> NDArray[Any]:
 
 def _as_objects(series: Any) -> NDArray[Any]:
     """Python objects, with None where the library has a null of its own."""
-    null = series.is_null().to_list()
+    values, null = series.to_list(), series.is_null().to_list()
     column = np.empty(len(null), dtype=object)
-    column[:] = [None if unknown else value for value, unknown in zip(series.to_list(), null, strict=True)]
+    column[:] = [None if unknown else value for value, unknown in zip(values, null, strict=True)] if any(null) else values
     return column
 
 
@@ -207,7 +208,7 @@ def _reads_as_number(value: Any) -> bool:
 
 
 def _as_category(value: Any) -> Any:
-    if type(value) in (str, int):  # nearly always
+    if type(value) in PLAIN:
         return value
     if is_missing(value):
         return None

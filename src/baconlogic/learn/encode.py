@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from baconlogic.core import Floats, Ints, gcd
 from baconlogic.core.answers import LARGEST
 from baconlogic.core.checks import Parameter, ParameterError
-from baconlogic.core.columns import Columns
+from baconlogic.core.columns import PLAIN, Columns
 from baconlogic.core.criteria import Criterion, Given, Interval, Ramp, Sigmoid, Table
 from baconlogic.core.nodes import Gate, Leaf, Node, Not, flatten, negations
 from baconlogic.core.tree import Tree
@@ -50,7 +50,6 @@ FEW = 100  # with fewer different rows, each stands for several
 PIECES = 5
 MANY = 20  # categories that all read as numbers are hardly meant as such
 NEARLY = 0.02  # a truth this far from 0 or 1 is as good as that
-PLAIN = {str, int, bool, type(None)}  # what categories are, and None where a value is missing
 
 
 def read(table: Columns, weight: Floats) -> list[Column]:
