@@ -174,7 +174,9 @@ def _as_objects(series: Any) -> NDArray[Any]:
     """Python objects, with None where the library has a null of its own."""
     values, null = series.to_list(), series.is_null().to_list()
     column = np.empty(len(null), dtype=object)
-    column[:] = [None if unknown else value for value, unknown in zip(values, null, strict=True)] if any(null) else values
+    column[:] = (
+        [None if unknown else value for value, unknown in zip(values, null, strict=True)] if any(null) else values
+    )
     return column
 
 

@@ -309,14 +309,15 @@ def _entry(
 ) -> PathEntry:  # fmt: skip
     """Return a model as a tree, and how those of its kind and size do on the rows held out (NaN where not measured).
 
-    It must beat the base rate by more the more models there are: the best of many does so by chance.
+    It must beat the base rate by more the more kinds of models there are: the best of many does so by chance, but those
+    of a kind are much alike.
     """
     model, said = models[key], _said(key, folds)
     factor, shift = _calibration(target, said)
     said = [(held, factor * values + shift) for held, values in said]
     loss, error, accuracy = _measured(target, said)
     gained = (base_log_loss(target.y, target.share) - loss) * target.cases
-    logic = not gained < EVIDENCE + math.log(len(models))  # also where it was not measured
+    logic = not gained < EVIDENCE + math.log(len({kind for kind, _ in models}))  # also where it was not measured
     rate, init = float(target.share @ target.y), target.params.init
     if not isinstance(model, Draft):
         steepness, threshold = model.link.steepness, model.link.threshold

@@ -351,12 +351,22 @@ def _weights(size: Floats, items: Floats, y: Floats, weight: Floats) -> Floats:
     def loss(weights: Floats) -> float:
         return fitted_link(weights @ items, y, weight)[1]
 
-    steps = next(each for each in (STEPS, FINE, 100 * FINE) if each >= len(size))
-    coarse = in_steps(size, items, weight, steps) / steps
-    lost, pays = loss(coarse), PAYS * len(size)
-    if lost > loss(size / size.sum()) + pays:
-        fine = in_steps(size, items, weight, FINE) / FINE
-        return fine if loss(fine) < lost - pays else coarse
+    sized = size / size.sum()
+    link, free = fitted_link(sized @ items, y, weight)
+    p = 1.0 / (1.0 + np.exp(-np.clip(link.score(sized @ items), -40.0, 40.0)))
+    curvature = weight * np.maximum(p * (1.0 - p), 1e-4)
+
+    def rounded(steps: int) -> tuple[float, Floats]:
+        found = [each / steps for each in in_steps(size, items, weight, steps, curvature)]
+        losses = [loss(each) for each in found]
+        best = int(np.argmin(losses))
+        return losses[best], found[best]
+
+    pays = PAYS * len(size)
+    lost, coarse = rounded(next(each for each in (STEPS, FINE, 100 * FINE) if each >= len(size)))
+    if lost > free + pays:
+        less, fine = rounded(FINE)
+        return fine if less < lost - pays else coarse
     return coarse
 
 
@@ -370,37 +380,82 @@ def whole_steps(target: Floats, steps: int) -> Floats:
     return counts
 
 
-def in_steps(size: Floats, items: Floats, weight: Floats, steps: int) -> Floats:
-    """Return whole numbers that sum to `steps`, near the sizes, in the order of what each contributes."""
-    n = len(size)
-    share = weight / weight.sum()
-    mean = items @ share
-    spread = np.sqrt(np.maximum((items**2) @ share - mean**2, 0.0))
-    target = size / size.sum() * steps
-    counts = whole_steps(target, steps)
-    best = _fault(counts, target, spread)
-    moves = [(i, j) for i in range(n) for j in range(n) if i != j]
-    changes = np.array([[(k == j) - float(k == i) for k in range(n)] for i, j in moves])  # a step from one to another
-    for _ in range(4 * n if best[0] else 0):
-        after = counts + changes
-        wrong, away = _fault(after, target, spread)
-        order = np.lexsort((away, np.where(after.min(axis=1) >= 1.0, wrong, np.inf)))
-        found = float(wrong[order[0]]), float(away[order[0]])
-        if after[order[0]].min() < 1.0 or found >= best:
-            break
-        best, counts = found, after[order[0]]
-    if best[0]:  # the law first: larger weights to what varies more
-        counts = np.sort(counts)[np.argsort(np.argsort(spread, kind="stable"), kind="stable")]
-    return counts
+def in_steps(size: Floats, items: Floats, weight: Floats, steps: int, curvature: Floats | None = None) -> list[Floats]:
+    """Return ways to share out `steps` near the sizes, no larger share contributing less; the nearest first.
+
+    Near is what the loss calls near: around the sizes it is a square of what is off in each row, by its curvature. Even
+    shares, which contradict nothing, are the last resort.
+    """
+    n, share = len(size), weight / weight.sum()
+    spread = np.sqrt(np.maximum((items**2) @ share - (items @ share) ** 2, 0.0))
+    by = share if curvature is None else curvature / curvature.sum()
+    off = items - (items @ by)[:, None]
+    square = (off * by) @ off.T + 1e-9 * np.eye(n)
+    goal = square @ size
+
+    def rated(counts: Floats) -> tuple[Any, Any]:
+        """Return how much the shares contradict what each contributes, and how far off they are, at the best scale."""
+        return _fault(counts, spread), -((counts @ goal) ** 2) / ((counts @ square) * counts).sum(axis=-1)
+
+    lawful, even = _lawful(size, np.maximum(spread, 1e-9), square), np.full(n, steps / n)
+    starts = [lawful]
+    if lawful is not size:
+        starts += [size, np.sort(size)[np.argsort(np.argsort(spread, kind="stable"), kind="stable")]]
+    found = {tuple(even.tolist()): tuple(map(float, rated(even)))}
+    moves = np.array([np.eye(n)[j] - np.eye(n)[i] for i in range(n) for j in range(n) if i != j])
+    for start in starts:
+        counts = whole_steps(start / start.sum() * steps, steps)
+        best = tuple(map(float, rated(counts)))
+        for _ in range(4 * n):
+            after = counts + np.concatenate([moves, 2.0 * moves])
+            after = after[after.min(axis=1) >= 1.0]
+            wrong, away = rated(after)
+            first = np.lexsort((away, wrong))[:1]
+            if not len(first) or (float(wrong[first[0]]), float(away[first[0]])) >= best:
+                break
+            best, counts = (float(wrong[first[0]]), float(away[first[0]])), after[first[0]]
+        found[tuple(counts.tolist())] = best
+    return [np.array(each) for each in sorted(found, key=lambda each: found[each]) if not found[each][0]]
 
 
-def _fault(counts: Floats, target: Floats, spread: Floats) -> tuple[Any, Any]:
-    """Return how much weights contradict what each contributes (0: no larger one contributes less); and how far off."""
+def _fault(counts: Floats, spread: Floats) -> Any:
+    """Return how much weights contradict what each contributes; 0: no larger one contributes less."""
     contributes = counts * spread
     heavier = counts[..., :, None] > counts[..., None, :]
     less = np.maximum(contributes[..., None, :] - contributes[..., :, None], 0.0)
-    wrong = np.where(heavier, less, 0.0).sum(axis=(-1, -2)).round(9)
-    return wrong, ((counts - target) ** 2 * spread**2).sum(axis=-1)
+    return np.where(heavier, less, 0.0).sum(axis=(-1, -2)).round(9)
+
+
+def _lawful(size: Floats, spread: Floats, square: Floats) -> Floats:
+    """Return weights near the sizes, by a square of what is off, of which no larger one contributes less.
+
+    Of two that contradict each other, the worst first, both weigh the same or both contribute the same: whichever costs
+    less. The sizes themselves where none do.
+    """
+    found, n, tied, ratio = size, len(size), np.arange(len(size)), np.ones(len(size))
+    for _ in range(n):
+        heavier = found[:, None] / found
+        wrong = np.minimum(heavier, (found * spread) / (found * spread)[:, None])
+        i, j = divmod(int(np.argmax(wrong - 2.0 * np.eye(n))), n)
+        if wrong[i, j] <= 1.0 + 1e-9:
+            return found
+        ways = []
+        for times in (1.0, spread[j] / spread[i]):  # what i weighs, where j weighs 1
+            own, new_ratio = tied == tied[i], ratio.copy()
+            if tied[i] == tied[j]:
+                new_ratio[own] = 1.0
+            else:
+                new_ratio[own] *= times * ratio[j] / ratio[i]
+            new_tied = np.where(own, tied[j], tied)
+            parts = (new_tied[:, None] == np.unique(new_tied)) * new_ratio[:, None]
+            least = parts @ np.linalg.lstsq(parts.T @ square @ parts, parts.T @ square @ size, rcond=None)[0]
+            off = least - size
+            if least.min() > 0.0:
+                ways.append((float(off @ square @ off), least, new_tied, new_ratio))
+        if not ways:
+            break
+        _, found, tied, ratio = min(ways, key=lambda way: way[0])
+    return np.full(n, size.mean())
 
 
 def fitted_link(truth: Floats, y: Floats, weight: Floats) -> tuple[Link, float]:

@@ -26,7 +26,7 @@ from baconlogic.learn.search.problem import Finished, Found, Problem, Request
 
 ITEMS, PAIRS, INTO = 4, 2, 3  # candidates of each kind that are fitted
 QUICK = 5  # steps of Newton's method
-LEAST_GAIN, PATIENCE = 2.0, 2  # sizes in a row that gain less log-likelihood, as much as chance gives, end the growth
+LEAST_GAIN, PATIENCE = 2.0, 4  # sizes in a row that gain less log-likelihood, as much as chance gives, end the growth
 FIRST = 2  # sizes that every kind of card is grown to
 ENOUGH = 0.05  # log-likelihood: a smaller gain is none
 SHORT = 0.002  # of the range of a column: a mark of three digits may be so far off
@@ -42,9 +42,9 @@ KINDS = {  # the root, the shapes of conditions, and whether there are groups
     "all": (ALL, CRISP, True),
 }
 FORMS = {  # the kinds of cards of each
-    "auto": (*KINDS, GRADED),
+    "auto": ("plain", "groups", "checklist", "any", "all", GRADED),
     "checklist": ("checklist",),
-    "scorecard": ("plain", "points", "groups"),
+    "scorecard": ("plain", "groups"),
     "rules": ("any", "all"),
     "graded": (GRADED,),
 }
@@ -76,26 +76,20 @@ class Cards(BaseEstimator):  # type: ignore[misc]
 
     def _fill(self, found: dict[tuple[str, int], Finished], table: _Sheet, request: Request) -> None:
         """Fill in the best cards of each kind and size as they come."""
-        most, points = request.most or self.max_leaves, dict[int, Card]()
-        reached, starts = dict[int, float](), dict[tuple[int, str], tuple[float, Hand]]()
-        plain = bool(len(table.grid.ramps)) or "points" not in self.grown  # without ramps they are those of points
-        for kind in (kind for kind in self.grown if plain or kind != "plain"):
+        most, reached = request.most or self.max_leaves, dict[int, float]()
+        starts = dict[tuple[int, str], tuple[float, Hand]]()
+        for kind in self.grown:
             grower = _Builder(table, kind, most, request.going)
-            if kind == "groups":
-                grower.best |= points
             try:
                 grower.run(reached)
             finally:
-                new = {m: card for m, card in grower.complete().items() if card is not points.get(m)}
+                new = grower.complete()
                 hands = {size: table.hand(card) for size, card in new.items()}
                 if kind in self.kinds or not request.going():
                     found |= {(kind, size): hand for size, hand in hands.items()}
-            points = grower.best if kind == "points" else points
             for size, card in new.items():
                 reached[size] = min(reached.get(size, np.inf), card.loss)
-                known = starts.get((size, kind))
-                if known is None or card.loss < known[0]:
-                    starts[size, kind] = card.loss, hands[size]
+                starts[size, kind] = card.loss, hands[size]
             if not request.going():
                 return
         if GRADED in self.kinds:
@@ -110,7 +104,7 @@ class Cards(BaseEstimator):  # type: ignore[misc]
     @property
     def grown(self) -> tuple[str, ...]:
         """The kinds that are grown: graded cards take their structure from others."""
-        return tuple(kind for kind in self.kinds if kind != GRADED) or tuple(KINDS)
+        return tuple(kind for kind in self.kinds if kind != GRADED) or tuple(kind for kind in USUAL if kind != GRADED)
 
     def _worthwhile(self, problem: Problem, found: Mapping[tuple[str, int], Finished]) -> Cards:
         """Return the search for those kinds that lose no more on rows they have seen than chance may make up for.

@@ -141,8 +141,9 @@ def between(condition: Condition, column: Column) -> Condition:
     """Return a cut or ramp as what holds between it and the end of the known values."""
     before, start, end, behind = outside(column.known)
     n = condition.numbers
-    if condition.kind == CUT:
-        return condition._replace(kind=BAND, numbers=(start, n[0]) if condition.turned else (n[0], end), turned=False)
+    if condition.kind == CUT:  # beyond all values where only what is missing holds
+        ends = (start if start < n[0] else before, n[0]) if condition.turned else (n[0], end if end > n[0] else behind)
+        return condition._replace(kind=BAND, numbers=ends, turned=False)
     ends = (before, min(start, n[0]), *n) if condition.turned else (*n, max(end, n[1]), behind)
     if not all(b > a for a, b in pairwise(ends)):
         step = (n[1] - n[0]) / 2.0

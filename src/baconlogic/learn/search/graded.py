@@ -410,7 +410,7 @@ def _with_weights(draft: Draft, own: Problem, firsts: Sequence[Sequence[int]], s
     gates = zip(draft.shape.gates, draft.shape.by_gate(p.weight), p.andness, firsts, strict=True)
     for inputs, weights, andness, first in gates:
         if andness == gcd.NEUTRAL and len(inputs) <= steps:
-            weights[:] = in_steps(weights, truths[inputs], own.share, steps) / steps
+            weights[:] = in_steps(weights, truths[inputs], own.share, steps)[0] / steps
         else:
             weights[:] = _steps(weights, steps, first)
     return draft._replace(parameters=values)
