@@ -152,7 +152,7 @@ def test_the_search_is_an_object_too():
     clf = fit(X, y, search=search.Cards(max_leaves=2, kinds=("plain",)), max_leaves=None)
     assert max(entry.leaves for entry in clf.path_) <= 2
     assert all(isinstance(leaf.criterion, (Ramp, Table, Given)) for e in clf.path_ for leaf in leaves(e.tree))
-    assert set(itertools.chain(*cards.FORMS.values())) == {*cards.KINDS, cards.GRADED}
+    assert set(itertools.chain(cards.PARTS, *cards.FORMS.values())) == {*cards.KINDS, cards.GRADED}
 
 
 def test_a_path_prints_as_a_table(usual):

@@ -13,7 +13,18 @@ from baconlogic import Not, Tree
 from baconlogic.core.columns import Columns
 from baconlogic.core.criteria import Given, Interval, Ramp, Table
 from baconlogic.learn import encode
-from baconlogic.learn.search.conditions import BAND, CUT, RAMP, TRUTHS, Condition, joined_band, outside, round_between
+from baconlogic.learn.column import NUMBER, Column
+from baconlogic.learn.search.conditions import (
+    BAND,
+    CUT,
+    RAMP,
+    TRUTHS,
+    Condition,
+    between,
+    joined_band,
+    outside,
+    round_between,
+)
 from baconlogic.learn.search.grid import CRISP, EVERY, PLAIN, PRICE, Grid, Place
 
 ROWS = 300
@@ -241,3 +252,12 @@ def test_round_ends_lie_around_all_values_and_not_below_0_where_these_do_not(val
     assert before <= start < min(values)
     assert max(values) <= end <= behind
     assert start >= 0.0 or min(values) <= 0.0
+
+
+@pytest.mark.parametrize("turned", [True, False])
+def test_a_cut_beyond_all_values_is_a_band_that_only_missing_values_are_in(turned):
+    column = Column("x", NUMBER, np.array([1.0, 2.0, 3.0, np.nan]))
+    mark = outside(column.known)[1 if turned else 2]
+    band = between(Condition(0, CUT, (mark,), turned, missing=1.0), column)
+    assert band.numbers[0] < band.numbers[1]
+    assert band.truths(column).tolist() == [0.0, 0.0, 0.0, 1.0]

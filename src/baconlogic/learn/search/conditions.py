@@ -142,8 +142,9 @@ def between(condition: Condition, column: Column) -> Condition:
     before, start, end, behind = outside(column.known)
     n = condition.numbers
     if condition.kind == CUT:  # beyond all values where only what is missing holds
-        ends = (start if start < n[0] else before, n[0]) if condition.turned else (n[0], end if end > n[0] else behind)
-        return condition._replace(kind=BAND, numbers=ends, turned=False)
+        low = n[0] if not condition.turned else start if start < n[0] else before
+        high = n[0] if condition.turned else end if end > n[0] else behind
+        return condition._replace(kind=BAND, numbers=(low, high), turned=False)
     ends = (before, min(start, n[0]), *n) if condition.turned else (*n, max(end, n[1]), behind)
     if not all(b > a for a, b in pairwise(ends)):
         step = (n[1] - n[0]) / 2.0
