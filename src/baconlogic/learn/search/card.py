@@ -402,12 +402,13 @@ def in_steps(size: Floats, items: Floats, weight: Floats, steps: int, curvature:
     if lawful is not size:
         starts += [size, np.sort(size)[np.argsort(np.argsort(spread, kind="stable"), kind="stable")]]
     found = {tuple(even.tolist()): tuple(map(float, rated(even)))}
-    moves = np.array([np.eye(n)[j] - np.eye(n)[i] for i in range(n) for j in range(n) if i != j])
+    moves = (np.eye(n) - np.eye(n)[:, None])[~np.eye(n, dtype=bool)]  # a step from one to another
+    moves = np.concatenate([moves, 2.0 * moves])
     for start in starts:
         counts = whole_steps(start / start.sum() * steps, steps)
         best = tuple(map(float, rated(counts)))
         for _ in range(4 * n):
-            after = counts + np.concatenate([moves, 2.0 * moves])
+            after = counts + moves
             after = after[after.min(axis=1) >= 1.0]
             wrong, away = rated(after)
             first = np.lexsort((away, wrong))[:1]
@@ -421,9 +422,9 @@ def in_steps(size: Floats, items: Floats, weight: Floats, steps: int, curvature:
 def _fault(counts: Floats, spread: Floats) -> Any:
     """Return how much weights contradict what each contributes; 0: no larger one contributes less."""
     contributes = counts * spread
-    heavier = counts[..., :, None] > counts[..., None, :]
-    less = np.maximum(contributes[..., None, :] - contributes[..., :, None], 0.0)
-    return np.where(heavier, less, 0.0).sum(axis=(-1, -2)).round(9)
+    less = contributes[..., None, :] - contributes[..., :, None]
+    wrong = (counts[..., :, None] > counts[..., None, :]) & (less > 0.0)
+    return np.asarray((less * wrong).sum(axis=(-1, -2))).round(9)
 
 
 def _lawful(size: Floats, spread: Floats, square: Floats) -> Floats:

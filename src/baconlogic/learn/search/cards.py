@@ -26,7 +26,9 @@ from baconlogic.learn.search.problem import Finished, Found, Problem, Request
 
 ITEMS, PAIRS, INTO = 4, 2, 3  # candidates of each kind that are fitted
 QUICK = 5  # steps of Newton's method
-LEAST_GAIN, PATIENCE = 2.0, 4  # sizes in a row that gain less log-likelihood, as much as chance gives, end the growth
+LEAST_GAIN = 2.0  # log-likelihood that a size should gain: chance gives as much
+PATIENCE, EARLY = 2, 4  # sizes in a row that gain less end the growth; where little adds up, evidence may come together
+FEW = 10  # conditions that are little
 FIRST = 2  # sizes that every kind of card is grown to
 ENOUGH = 0.05  # log-likelihood: a smaller gain is none
 SHORT = 0.002  # of the range of a column: a mark of three digits may be so far off
@@ -78,7 +80,8 @@ class Cards(BaseEstimator):  # type: ignore[misc]
         """Fill in the best cards of each kind and size as they come."""
         most, reached = request.most or self.max_leaves, dict[int, float]()
         starts = dict[tuple[int, str], tuple[float, Hand]]()
-        for kind in self.grown:
+        steep = not len(table.grid.ramps) and "groups" in self.grown  # what is plain is what any other kind has
+        for kind in (kind for kind in self.grown if not (steep and kind == "plain")):
             grower = _Builder(table, kind, most, request.going)
             try:
                 grower.run(reached)
@@ -229,7 +232,9 @@ class _Builder:
         nothing = -float(t.weight.sum()) * (rate * log(rate) + (1.0 - rate) * log(1.0 - rate))
         self.best[0] = Card(self.root, (), np.array([t.start]), nothing)
         size, idle, behind = 0, 0, list[float]()
-        while size < self.most and idle < PATIENCE and (self.going() or len(self.best) == 1):
+        while size < self.most and (self.going() or len(self.best) == 1):
+            if idle >= (EARLY if self.root == SUM and size < FEW else PATIENCE):
+                break
             if size in self.best:
                 for candidate in self._candidates(self.best[size]):
                     self._keep(t.fit(candidate))
