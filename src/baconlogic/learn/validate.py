@@ -408,17 +408,14 @@ def _estimates(entries: Mapping[Key, PathEntry], cases: float) -> dict[Key, floa
     """Return what each entry is thought to lose on new rows.
 
     Rows held out are too hard on a tree, for it was learned from fewer rows, and the rows it has seen too easy: a mean
-    of both, as Efron's .632 has it, with Akaike's correction of the latter. A tree and the next larger one of its kind
-    are much alike, so this has a say in it. What is as sure right behind a cut as far from it is flattered by a few
-    rows that happen to lie well.
+    of both, as Efron's .632 has it, with Akaike's correction of the latter. What is as sure right behind a cut as far
+    from it is flattered by a few rows that happen to lie well.
     """
-    held = {key: max(entry.loss, entry.in_sample_loss) for key, entry in entries.items()}
     found = {}
     for (kind, size), entry in entries.items():
-        own = held[kind, size]
-        own = (2.0 * own + held.get((kind, size + 1), own)) / 3.0
+        held = max(entry.loss, entry.in_sample_loss)
         seen = entry.in_sample_loss + EACH * _effort(entry) / cases
-        found[kind, size] = (own + SEEN * seen) / (1.0 + SEEN) + PLACE * (kind != "tree") * _cuts(entry) / cases
+        found[kind, size] = (held + SEEN * seen) / (1.0 + SEEN) + PLACE * (kind != "tree") * _cuts(entry) / cases
     return found
 
 
