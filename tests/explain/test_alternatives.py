@@ -26,7 +26,7 @@ def twins(rows=240, seed=0):
 @pytest.fixture(scope="module")
 def found():
     X, y = twins()
-    return alternatives(BaconClassifier(random_state=0, max_leaves=2), X, y, n=4, tolerance=0.03), X, y
+    return alternatives(BaconClassifier(random_state=0, max_leaves=2), X, y, n=4, tolerance=0.05), X, y
 
 
 def test_twins_can_stand_for_each_other(found):
@@ -42,7 +42,7 @@ def test_all_are_within_the_tolerance_of_the_best_and_the_best_comes_first(found
     several, _, _ = found
     scores = [row.accuracy for row in several.rows]
     assert scores == sorted(scores, reverse=True)
-    assert scores[-1] >= scores[0] - 0.03
+    assert scores[-1] >= scores[0] - 0.05
 
 
 def test_agreement_and_frequency_are_those_of_the_trees(found):
@@ -57,7 +57,7 @@ def test_agreement_and_frequency_are_those_of_the_trees(found):
 def test_it_reads_well_and_carries_on(found):
     several, _, _ = found
     text = str(several)
-    assert text.startswith("4 trees within 0.03 of the best accuracy on rows held out:")
+    assert text.startswith("4 trees within 0.05 of the best accuracy on rows held out:")
     assert "size_a (2)" in text
     assert list(several.to_frame()["leaves"]) == [2, 2, 2, 2]
     assert Tree.parse(several.to_dict()["rows"][0]["tree"]) == several.rows[0].tree
@@ -65,7 +65,7 @@ def test_it_reads_well_and_carries_on(found):
 
 def test_the_same_for_any_number_of_workers(found):
     several, X, y = found
-    again = alternatives(BaconClassifier(random_state=0, max_leaves=2), X, y, n=4, tolerance=0.03, n_jobs=2)
+    again = alternatives(BaconClassifier(random_state=0, max_leaves=2), X, y, n=4, tolerance=0.05, n_jobs=2)
     assert again == several
 
 
@@ -79,7 +79,7 @@ def test_fewer_are_returned_where_there_are_no_more():
 def test_required_and_forbidden_features_stay_so():
     X, y = twins()
     clf = BaconClassifier(random_state=0, max_leaves=2, required=["size_a"], forbidden=["noise"])
-    several = alternatives(clf, X, y, n=3, tolerance=0.03)
+    several = alternatives(clf, X, y, n=3, tolerance=0.05)
     assert all("size_a" in row.features for row in several.rows)
     assert len(several.rows) == 2
 
