@@ -28,9 +28,8 @@ INTRO = """# Measured results
 typed by hand. Single times vary with the machine and what else it does, so compare within one table: each comes from
 the command, or commands, above it. Times are CPU times unless said otherwise, and the shortest of many runs for what
 takes less than a second. Part 1 but for this library and FasterRisk, parts 2, 3 and 5, and noise in part 4, were
-measured with version 0.1.0, whose default were deep trees; what each form gives when asked for (part 6), samples drawn
-again (part 4) and the other data of part 1 before the cards of today. [NOTES.md](NOTES.md) has what was tried and did
-not pay."""
+measured with version 0.1.0, whose default were deep trees; what each form gives when asked for (part 6) and the other
+data of part 1 before the cards of today. [NOTES.md](NOTES.md) has what was tried and did not pay."""
 
 
 def head(records: Records) -> str:
