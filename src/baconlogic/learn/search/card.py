@@ -362,9 +362,9 @@ def _weights(size: Floats, items: Floats, y: Floats, weight: Floats) -> Floats:
         best = int(np.argmin(losses))
         return losses[best], found[best]
 
-    pays = PAYS * len(size)
-    lost, coarse = rounded(next(each for each in (STEPS, FINE, 100 * FINE) if each >= len(size)))
-    if lost > free + pays:
+    pays, steps = PAYS * len(size), next(each for each in (STEPS, FINE, 100 * FINE) if each >= len(size))
+    lost, coarse = rounded(steps)
+    if steps < FINE and lost > free + pays:
         less, fine = rounded(FINE)
         return fine if less < lost - pays else coarse
     return coarse
